@@ -1,0 +1,15 @@
+//! Where something is reached.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A host and a port.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ApiEndpoint {
+    /// Host name or address.
+    #[schemars(length(max = 255))]
+    pub host: String,
+    /// Port.
+    pub port: i32,
+}

@@ -1,0 +1,34 @@
+//! The kinds of `hypershift.openshift.io/v1beta1`.
+
+pub mod auto_node;
+pub mod autoscaling;
+pub mod availability;
+pub mod aws_endpoint_service;
+pub mod aws_tag;
+pub mod azure_private_link_service;
+pub mod capabilities;
+pub mod certificate_signing_request_approval;
+pub mod configuration;
+pub mod control_plane_component;
+pub mod dns;
+pub mod endpoint;
+pub mod etcd;
+pub mod etcd_backup;
+pub mod gcp_private_service_connect;
+pub mod hosted_cluster;
+pub mod hosted_cluster_status;
+pub mod hosted_control_plane;
+pub mod image_content_source;
+pub mod ip_address;
+pub mod monitoring;
+pub mod networking;
+pub mod node_pool;
+pub mod operator_configuration;
+pub mod ours;
+pub mod paused;
+pub mod platform;
+pub mod platform_type;
+pub mod release;
+pub mod secret_encryption;
+pub mod services;
+pub mod version_status;

@@ -1,0 +1,6 @@
+//! Google Cloud.
+
+use crate::common::OpenObject;
+
+/// Settings of the Google Cloud platform.
+pub type GcpPlatform = OpenObject;

@@ -1,0 +1,13 @@
+//! IBM Cloud.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Settings of the IBM Cloud platform.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct IbmCloudPlatform {
+    /// Which of IBM Cloud's infrastructures is used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider_type: Option<String>,
+}

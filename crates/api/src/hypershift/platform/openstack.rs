@@ -1,0 +1,6 @@
+//! OpenStack.
+
+use crate::common::OpenObject;
+
+/// Settings of the OpenStack platform.
+pub type OpenStackPlatform = OpenObject;

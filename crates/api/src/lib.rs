@@ -1,0 +1,41 @@
+//! Every API kind of Hyperplane as Rust types, and the CustomResourceDefinitions made from them.
+//!
+//! This crate does no I/O. A kind is one file: its declaration, its structures, their bounds and rules.
+
+pub mod audit_log_persistence;
+pub mod certificates;
+pub mod cluster_api;
+pub mod common;
+pub mod constants;
+pub mod crd;
+pub mod hypershift;
+pub mod karpenter;
+pub mod resource;
+pub mod scheduling;
+pub mod schema;
+pub mod text;
+
+use resource::{Defined, KindDefinition};
+
+/// Every kind that this crate defines, in the order in which they are printed.
+pub const KINDS: &[fn() -> KindDefinition] = &[
+    hypershift::hosted_cluster::HostedCluster::definition,
+    hypershift::node_pool::NodePool::definition,
+    hypershift::hosted_control_plane::HostedControlPlane::definition,
+    hypershift::control_plane_component::ControlPlaneComponent::definition,
+    hypershift::aws_endpoint_service::AWSEndpointService::definition,
+    hypershift::azure_private_link_service::AzurePrivateLinkService::definition,
+    hypershift::gcp_private_service_connect::GCPPrivateServiceConnect::definition,
+    hypershift::etcd_backup::HCPEtcdBackup::definition,
+    hypershift::certificate_signing_request_approval::CertificateSigningRequestApproval::definition,
+    certificates::certificate_signing_request_approval::CertificateSigningRequestApproval::definition,
+    certificates::certificate_revocation_request::CertificateRevocationRequest::definition,
+    scheduling::cluster_sizing_configuration::ClusterSizingConfiguration::definition,
+    audit_log_persistence::audit_log_persistence_config::AuditLogPersistenceConfig::definition,
+    karpenter::openshift_ec2_node_class::OpenshiftEC2NodeClass::definition,
+    cluster_api::cluster::Cluster::definition,
+    cluster_api::machine_deployment::MachineDeployment::definition,
+    cluster_api::machine_set::MachineSet::definition,
+    cluster_api::machine::Machine::definition,
+    cluster_api::machine_health_check::MachineHealthCheck::definition,
+];

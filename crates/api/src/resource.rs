@@ -1,0 +1,301 @@
+//! [`custom_resource!`]: one declaration per kind, from which come its Rust type, its place in the API and
+//! its CustomResourceDefinition.
+//!
+//! kube's own derive cannot say that a spec is optional, that a kind or a field belongs to a feature set, or
+//! that a root carries rules, so the kinds of this product are declared here.
+
+use serde_json::Value;
+
+use crate::schema::{FeatureGate, FeatureSet, Rule};
+
+/// Whether objects of a kind live in a namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// In a namespace.
+    Namespaced,
+    /// Beside all namespaces.
+    Cluster,
+}
+
+/// A column of `kubectl get`.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// The heading.
+    pub name: &'static str,
+    /// The JSON type of the cell.
+    pub kind: &'static str,
+    /// Where the cell comes from.
+    pub path: &'static str,
+    /// What the cell says.
+    pub description: &'static str,
+    /// Above zero it is shown only by `-o wide`.
+    pub priority: i32,
+}
+
+/// A column that is always shown.
+pub const fn column(name: &'static str, kind: &'static str, path: &'static str, description: &'static str) -> Column {
+    Column {
+        name,
+        kind,
+        path,
+        description,
+        priority: 0,
+    }
+}
+
+/// A column that `-o wide` adds.
+pub const fn wide(name: &'static str, kind: &'static str, path: &'static str, description: &'static str) -> Column {
+    Column {
+        name,
+        kind,
+        path,
+        description,
+        priority: 1,
+    }
+}
+
+impl Column {
+    /// The same column with a priority of its own.
+    pub const fn with_priority(self, priority: i32) -> Self {
+        Self { priority, ..self }
+    }
+}
+
+/// The paths of the scale subresource.
+#[derive(Clone, Copy, Debug)]
+pub struct Scale {
+    /// Where the wanted number stands.
+    pub spec: &'static str,
+    /// Where the observed number stands.
+    pub status: &'static str,
+    /// Where the selector stands, as a string.
+    pub selector: Option<&'static str>,
+}
+
+/// All that a CustomResourceDefinition says of a kind.
+#[derive(Clone, Debug)]
+pub struct KindDefinition {
+    /// The API group.
+    pub group: &'static str,
+    /// The only version.
+    pub version: &'static str,
+    /// The kind.
+    pub kind: &'static str,
+    /// The plural, as in paths.
+    pub plural: &'static str,
+    /// Short names for kubectl.
+    pub short_names: &'static [&'static str],
+    /// Categories for kubectl.
+    pub categories: &'static [&'static str],
+    /// Whether objects live in a namespace.
+    pub scope: Scope,
+    /// Columns of `kubectl get`; none means Kubernetes' own (name and age).
+    pub columns: &'static [Column],
+    /// The scale subresource.
+    pub scale: Option<Scale>,
+    /// Labels on the definition itself.
+    pub labels: &'static [(&'static str, &'static str)],
+    /// The gate without which the kind does not exist.
+    pub gate: Option<FeatureGate>,
+    /// What the kind is for.
+    pub description: &'static str,
+    /// Whether an object without a spec is refused.
+    pub spec_required: bool,
+    /// Rules on the object as a whole.
+    pub rules: fn() -> Vec<Rule>,
+    /// The schema of the spec.
+    pub spec: fn(FeatureSet) -> Value,
+    /// The schema of the status, where the kind has one.
+    pub status: Option<fn(FeatureSet) -> Value>,
+    /// Whether the status is a subresource.
+    pub status_subresource: bool,
+    /// Reads a document as this kind and writes it again: what a controller of this release keeps of it.
+    pub round_trip: fn(Value) -> serde_json::Result<Value>,
+}
+
+impl KindDefinition {
+    /// A definition that says nothing yet; [`custom_resource!`] fills it.
+    pub(crate) fn blank() -> Self {
+        Self {
+            group: "",
+            version: "",
+            kind: "",
+            plural: "",
+            short_names: &[],
+            categories: &[],
+            scope: Scope::Namespaced,
+            columns: &[],
+            scale: None,
+            labels: &[],
+            gate: None,
+            description: "",
+            spec_required: false,
+            rules: Vec::new,
+            spec: |_| Value::Null,
+            status: None,
+            status_subresource: true,
+            round_trip: Ok,
+        }
+    }
+
+    /// The name of the definition: plural and group.
+    pub fn name(&self) -> String {
+        format!("{}.{}", self.plural, self.group)
+    }
+}
+
+/// A kind that this crate defines.
+pub trait Defined {
+    /// All that a CustomResourceDefinition says of the kind.
+    fn definition() -> KindDefinition;
+}
+
+/// Reads a document as `K` and writes it again.
+pub(crate) fn round_trip<K>(document: Value) -> serde_json::Result<Value>
+where
+    K: serde::de::DeserializeOwned + serde::Serialize,
+{
+    serde_json::to_value(serde_json::from_value::<K>(document)?)
+}
+
+/// Declares a kind. The word before the type of the spec says how the wire treats its absence: `required` is
+/// refused, `expected` passes the API server but cannot be read by a controller, `optional` reads as empty.
+macro_rules! custom_resource {
+    (
+        $(#[doc = $doc:literal])+
+        pub struct $name:ident {
+            group: $group:literal,
+            version: $version:literal,
+            plural: $plural:literal,
+            scope: $scope:ident,
+            spec: $presence:ident $spec:ty,
+            $(status: $status:ty,)?
+            $(@ $option:ident: $value:expr,)*
+        }
+    ) => {
+        $crate::resource::custom_resource! {
+            @object $presence { $(#[doc = $doc])+ } $name $spec $(, $status)?
+        }
+
+        impl $name {
+            /// An object with a name and a spec, and nothing observed yet.
+            pub fn new(name: &str, spec: $spec) -> Self {
+                Self {
+                    metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
+                        name: Some(name.to_owned()),
+                        ..Default::default()
+                    },
+                    spec,
+                    $(status: None::<$status>,)?
+                }
+            }
+        }
+
+        impl kube::Resource for $name {
+            type DynamicType = ();
+            type Scope = $crate::resource::custom_resource!(@scope $scope);
+
+            fn kind((): &()) -> std::borrow::Cow<'_, str> {
+                stringify!($name).into()
+            }
+
+            fn group((): &()) -> std::borrow::Cow<'_, str> {
+                $group.into()
+            }
+
+            fn version((): &()) -> std::borrow::Cow<'_, str> {
+                $version.into()
+            }
+
+            fn plural((): &()) -> std::borrow::Cow<'_, str> {
+                $plural.into()
+            }
+
+            fn meta(&self) -> &k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
+                &self.metadata
+            }
+
+            fn meta_mut(&mut self) -> &mut k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
+                &mut self.metadata
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                use serde::ser::SerializeStruct as _;
+                let mut object = serializer.serialize_struct(stringify!($name), 5)?;
+                object.serialize_field("apiVersion", concat!($group, "/", $version))?;
+                object.serialize_field("kind", stringify!($name))?;
+                object.serialize_field("metadata", &self.metadata)?;
+                object.serialize_field("spec", &self.spec)?;
+                $(
+                    let status: &Option<$status> = &self.status;
+                    if let Some(status) = status {
+                        object.serialize_field("status", status)?;
+                    }
+                )?
+                object.end()
+            }
+        }
+
+        impl $crate::resource::Defined for $name {
+            fn definition() -> $crate::resource::KindDefinition {
+                $crate::resource::KindDefinition {
+                    $($option: const { $value },)*
+                    ..$crate::resource::KindDefinition {
+                        group: $group,
+                        version: $version,
+                        kind: stringify!($name),
+                        plural: $plural,
+                        scope: $crate::resource::Scope::$scope,
+                        description: concat!($($doc),+),
+                        spec_required: $crate::resource::custom_resource!(@required $presence),
+                        spec: $crate::schema::structural::<$spec>,
+                        $(status: Some($crate::schema::structural::<$status>),)?
+                        round_trip: $crate::resource::round_trip::<$name>,
+                        ..$crate::resource::KindDefinition::blank()
+                    }
+                }
+            }
+        }
+    };
+    (@object optional { $(#[doc = $doc:literal])+ } $name:ident $spec:ty $(, $status:ty)?) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
+        pub struct $name {
+            /// Name, namespace, labels and the rest that every object has.
+            #[serde(default)]
+            pub metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+            /// What is wanted.
+            #[serde(default)]
+            pub spec: $spec,
+            $(
+                /// What has been observed.
+                #[serde(default)]
+                pub status: Option<$status>,
+            )?
+        }
+    };
+    (@object $presence:ident { $(#[doc = $doc:literal])+ } $name:ident $spec:ty $(, $status:ty)?) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+        pub struct $name {
+            /// Name, namespace, labels and the rest that every object has.
+            #[serde(default)]
+            pub metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+            /// What is wanted.
+            pub spec: $spec,
+            $(
+                /// What has been observed.
+                #[serde(default)]
+                pub status: Option<$status>,
+            )?
+        }
+    };
+    (@scope Namespaced) => { kube::core::NamespaceResourceScope };
+    (@scope Cluster) => { kube::core::ClusterResourceScope };
+    (@required required) => { true };
+    (@required $presence:ident) => { false };
+}
+
+pub(crate) use custom_resource;
