@@ -1,0 +1,49 @@
+//! A real control plane for tests: etcd, kube-apiserver and, on request, kube-controller-manager and
+//! kube-scheduler, as child processes on loopback. It knows how to start and end them, nothing about Hyperplane.
+//!
+//! This is the one library where real time, real ports and the environment live. Tests that use it are marked
+//! `#[ignore = "needs a real control plane: cargo xtask test"]`, so that plain `cargo test` needs nothing but Rust.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use hyperplane_testbed::ControlPlane;
+//!
+//! let control_plane = ControlPlane::shared().await?;
+//! let namespace = control_plane.namespace("orders").await?;
+//! let answer = control_plane.kubectl(&["get", "pods", "--namespace", &namespace]).await?;
+//! assert!(answer.status.success(), "{}", answer.stderr);
+//! # Ok(())
+//! # }
+//! ```
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the test bed is where the environment and the real clock live"
+)]
+
+pub mod assets;
+
+#[cfg(feature = "control-plane")]
+mod addresses;
+#[cfg(feature = "control-plane")]
+mod arguments;
+#[cfg(feature = "control-plane")]
+mod certificates;
+#[cfg(feature = "control-plane")]
+mod control_plane;
+#[cfg(feature = "control-plane")]
+mod error;
+#[cfg(feature = "control-plane")]
+mod guard;
+#[cfg(feature = "control-plane")]
+mod kubectl;
+#[cfg(feature = "control-plane")]
+mod layout;
+#[cfg(feature = "control-plane")]
+mod readiness;
+
+#[cfg(feature = "control-plane")]
+pub use control_plane::{ControlPlane, Options};
+#[cfg(feature = "control-plane")]
+pub use error::Error;
+#[cfg(feature = "control-plane")]
+pub use kubectl::Answer;

@@ -1,0 +1,17 @@
+//! Writes golden files anew. It owns the switch; the tests that compare with golden files honour it.
+
+use anyhow::Result;
+
+use crate::{process, workspace};
+
+/// Set to 1, it makes a test write its golden file instead of comparing with it.
+const SWITCH: &str = "HYPERPLANE_BLESS";
+
+/// Runs all tests that need no server with the switch on.
+pub(crate) fn run() -> Result<bool> {
+    let is_success = process::run_on_terminal(workspace::cargo().args(["test", "--workspace"]).env(SWITCH, "1"))?;
+    if is_success {
+        println!("golden files are written; read `git diff` before you commit them");
+    }
+    Ok(is_success)
+}

@@ -1,0 +1,174 @@
+//! Builds etcd and Kubernetes from Go modules into the cache, once per version. It owns the order of steps, the lock
+//! and the manifest; what is built is in `module`.
+
+mod module;
+mod version;
+
+use std::{
+    fs::{self, File, TryLockError},
+    path::Path,
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use hyperplane_testbed::assets::{Environment, MANIFEST, Program};
+use serde_json::{Deserializer, Value, json};
+
+use self::module::{Facts, KUBERNETES};
+pub(crate) use self::version::Version;
+use crate::process;
+
+/// How long one step may take: a cold build of kube-apiserver needs five minutes on two cores.
+const STEP_LIMIT: Duration = Duration::from_mins(30);
+
+/// Builds what is missing.
+pub(crate) fn run(version: Version) -> Result<()> {
+    let directory = Environment::read().cache_directory(&version.to_string())?;
+    let parent = directory.parent().context("the cache lies in a directory")?;
+    fs::create_dir_all(parent).with_context(|| format!("making {}", parent.display()))?;
+    // Held until the end; the operating system releases it even if this process is killed.
+    let _lock = lock(&parent.join(format!("{version}.lock")))?;
+    if directory.join(MANIFEST).is_file() {
+        println!("Kubernetes {version} is in {}", directory.display());
+        return Ok(());
+    }
+    build(version, &directory).with_context(|| format!("building Kubernetes {version} in {}", directory.display()))
+}
+
+fn lock(path: &Path) -> Result<File> {
+    let file = File::create(path).with_context(|| format!("writing {}", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            println!("another build is under way; waiting for it");
+            file.lock().with_context(|| format!("waiting for {}", path.display()))?;
+        }
+        Err(TryLockError::Error(error)) => return Err(error).with_context(|| format!("locking {}", path.display())),
+    }
+    Ok(file)
+}
+
+fn build(version: Version, directory: &Path) -> Result<()> {
+    let start = Instant::now();
+    let go = go_version()?;
+    println!("building Kubernetes {version} with {go} into {}", directory.display());
+    if directory.exists() {
+        fs::remove_dir_all(directory).context("removing a half-built directory")?;
+    }
+    let source = directory.join("build");
+    fs::create_dir_all(&source).context("making the build directory")?;
+    let facts = prepare(version, &source)?;
+    for (index, program) in Program::ALL.into_iter().enumerate() {
+        let label = format!("[{}/{}] {}", index + 1, Program::ALL.len(), program.name());
+        let output = directory.join(program.name());
+        let mut command = go_command(&source);
+        command.args(["build", "-trimpath", "-ldflags", &version.linker_flags(), "-o"]);
+        step(command.arg(output).arg(module::package(program)), &label, &source)?;
+    }
+    fs::remove_dir_all(&source).context("removing the build directory")?;
+    write_manifest(version, &facts, &go, directory)?;
+    println!(
+        "Kubernetes {version} is in {} after {:.0} s",
+        directory.display(),
+        start.elapsed().as_secs_f64()
+    );
+    Ok(())
+}
+
+/// Writes the module and lets Go complete it.
+fn prepare(version: Version, source: &Path) -> Result<Facts> {
+    let release = format!("{KUBERNETES}@v{version}");
+    let mut download = go_command(source);
+    let downloaded = step(
+        download.args(["mod", "download", "-json", &release]),
+        "downloading Kubernetes",
+        source,
+    )?;
+    let downloaded = json_of(&downloaded)?;
+    let path = downloaded["GoMod"].as_str().context("go names no module file")?;
+    let module_file = step(
+        go_command(source).args(["mod", "edit", "-json", path]),
+        "reading its modules",
+        source,
+    )?;
+    let facts = Facts::read(&json_of(&module_file)?)?;
+    fs::write(source.join("go.mod"), facts.module_file(version)).context("writing go.mod")?;
+    fs::write(source.join("tools.go"), module::source_file()).context("writing tools.go")?;
+    step(go_command(source).args(["mod", "tidy"]), "downloading modules", source)?;
+    Ok(facts)
+}
+
+/// Runs one command, prints how long it took, and gives back its output.
+fn step(command: &mut Command, label: &str, directory: &Path) -> Result<String> {
+    let finished = process::run(command, label, &directory.join("step.log"), STEP_LIMIT)?;
+    if finished.status.is_none() {
+        bail!("{label}: not finished after {} s", STEP_LIMIT.as_secs());
+    }
+    ensure!(finished.is_success(), "{label}: go says:\n{}", finished.output);
+    println!("{:>6.1} s  {label}", finished.elapsed.as_secs_f64());
+    Ok(finished.output)
+}
+
+/// Go, with the user's own settings for where modules come from, and nothing of a surrounding workspace.
+fn go_command(directory: &Path) -> Command {
+    let mut command = Command::new("go");
+    command
+        .current_dir(directory)
+        .env("CGO_ENABLED", "0")
+        .env("GOWORK", "off");
+    command
+}
+
+fn go_version() -> Result<String> {
+    let output = Command::new("go").arg("version").output().context(
+        "`go` was not found: install Go 1.26 or newer, or set KUBEBUILDER_ASSETS to a directory that holds \
+         etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kubectl",
+    )?;
+    ensure!(
+        output.status.success(),
+        "`go version`: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// The object in a command's output; Go prints lines about downloads around it.
+fn json_of(output: &str) -> Result<Value> {
+    let start = output
+        .find('{')
+        .with_context(|| format!("go printed no object: {output}"))?;
+    let mut objects = Deserializer::from_str(&output[start..]).into_iter();
+    let first = objects
+        .next()
+        .with_context(|| format!("go printed no object: {output}"))?;
+    first.with_context(|| format!("reading what go printed: {output}"))
+}
+
+/// Says what is here and that it is complete; written under another name first, so that it is never half there.
+fn write_manifest(version: Version, facts: &Facts, go: &str, directory: &Path) -> Result<()> {
+    let programs: Vec<_> = Program::ALL.iter().map(|program| program.name()).collect();
+    let manifest = json!({
+        "kubernetes": version.to_string(),
+        "etcd": facts.etcd.trim_start_matches('v'),
+        "go": go,
+        "programs": programs,
+    });
+    let partial = directory.join("manifest.part");
+    fs::write(&partial, format!("{manifest:#}\n")).context("writing the manifest")?;
+    fs::rename(partial, directory.join(MANIFEST)).context("writing the manifest")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_object_is_found_behind_chatter() {
+        assert_eq!(
+            json_of("go: downloading one\n{\"a\": 1}\ngo: two\n").unwrap(),
+            json!({"a": 1})
+        );
+        assert!(json_of("go: no such module").is_err());
+    }
+}

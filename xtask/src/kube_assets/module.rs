@@ -1,0 +1,125 @@
+//! The Go module from which the programs are built, as text. Pure: it is told what Kubernetes requires.
+
+use anyhow::{Context, Result};
+use hyperplane_testbed::assets::Program;
+use serde_json::Value;
+
+use super::version::Version;
+
+/// The module that holds most of the programs.
+pub(crate) const KUBERNETES: &str = "k8s.io/kubernetes";
+
+/// The module that holds etcd.
+const ETCD: &str = "go.etcd.io/etcd/server/v3";
+
+/// What Kubernetes' own module file says, as far as it matters here.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Facts {
+    /// The Go language version.
+    go: String,
+    /// The version of etcd that Kubernetes is built and tested with.
+    pub(crate) etcd: String,
+    /// The modules that Kubernetes publishes beside itself.
+    staging: Vec<String>,
+}
+
+impl Facts {
+    /// Reads what `go mod edit -json` prints of Kubernetes' module file.
+    pub(crate) fn read(module_file: &Value) -> Result<Self> {
+        let requirements = module_file["Require"]
+            .as_array()
+            .context("Kubernetes' go.mod requires nothing")?;
+        let required = |it: &Value| Some((it["Path"].as_str()?.to_owned(), it["Version"].as_str()?.to_owned()));
+        let required: Vec<_> = requirements.iter().filter_map(required).collect();
+        let etcd = required
+            .iter()
+            .find(|(path, _)| path == ETCD)
+            .context("Kubernetes' go.mod requires no etcd")?;
+        // Inside of Kubernetes' own repository those lie beside it, and v0.0.0 stands in for their version. Other
+        // modules of k8s.io have real versions, some of which begin with v0.0.0 as well.
+        let staging = required.iter().filter(|(_, version)| version == "v0.0.0");
+        Ok(Self {
+            go: module_file["Go"]
+                .as_str()
+                .context("Kubernetes' go.mod names no version of Go")?
+                .to_owned(),
+            etcd: etcd.1.clone(),
+            staging: staging.map(|(path, _)| path.clone()).collect(),
+        })
+    }
+
+    /// The module file.
+    pub(crate) fn module_file(&self, version: Version) -> String {
+        let staging_version = version.staging();
+        let replacement = |path: &String| format!("\t{path} => {path} {staging_version}\n");
+        let replacements = self.staging.iter().map(replacement).collect::<Vec<_>>().concat();
+        format!(
+            "module kubeassets\n\n\
+             go {}\n\n\
+             require (\n\t{ETCD} {}\n\t{KUBERNETES} v{version}\n)\n\n\
+             replace (\n{replacements})\n",
+            self.go, self.etcd
+        )
+    }
+}
+
+/// A source file that imports all programs, so that Go keeps what they need.
+pub(crate) fn source_file() -> String {
+    let imports = Program::ALL
+        .map(|program| format!("\t_ \"{}\"\n", package(program)))
+        .concat();
+    format!("//go:build tools\n\npackage kubeassets\n\nimport (\n{imports})\n")
+}
+
+/// The Go package of a program.
+pub(crate) fn package(program: Program) -> String {
+    match program {
+        Program::Etcd => ETCD.to_owned(),
+        kubernetes => format!("{KUBERNETES}/cmd/{}", kubernetes.name()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn facts() -> Facts {
+        Facts::read(&json!({
+            "Go": "1.26.0",
+            "Require": [
+                {"Path": "go.etcd.io/etcd/server/v3", "Version": "v3.6.8", "Indirect": true},
+                {"Path": "k8s.io/api", "Version": "v0.0.0"},
+                {"Path": "k8s.io/klog/v2", "Version": "v2.140.0"},
+                {"Path": "k8s.io/kubectl", "Version": "v0.0.0"},
+                {"Path": "k8s.io/utils", "Version": "v0.0.0-20260210185600-b8788abfbbc2"},
+            ],
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn exactly_the_staging_modules_are_replaced() {
+        let expected = "module kubeassets\n\n\
+            go 1.26.0\n\n\
+            require (\n\tgo.etcd.io/etcd/server/v3 v3.6.8\n\tk8s.io/kubernetes v1.36.4\n)\n\n\
+            replace (\n\tk8s.io/api => k8s.io/api v0.36.4\n\tk8s.io/kubectl => k8s.io/kubectl v0.36.4\n)\n";
+        assert_eq!(facts().module_file("1.36.4".parse().unwrap()), expected);
+    }
+
+    #[test]
+    fn a_module_file_without_etcd_is_refused() {
+        let refused = Facts::read(&json!({"Go": "1.26.0", "Require": []})).unwrap_err();
+        assert_eq!(refused.to_string(), "Kubernetes' go.mod requires no etcd");
+    }
+
+    #[test]
+    fn all_programs_are_imported() {
+        let source = source_file();
+        for package in ["go.etcd.io/etcd/server/v3", "k8s.io/kubernetes/cmd/kube-apiserver"] {
+            assert!(source.contains(&format!("\t_ \"{package}\"\n")), "{source}");
+        }
+        assert_eq!(source.matches("\t_ ").count(), Program::ALL.len());
+    }
+}

@@ -1,0 +1,64 @@
+//! `cargo xtask <task>`: the repository's own tasks. This file owns the command line; each task is a module.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tasks run on a real machine: they read its environment and its clock"
+)]
+
+mod bless;
+mod kube_assets;
+mod process;
+mod soak;
+mod test_run;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use hyperplane_testbed::assets::KUBERNETES_VERSION;
+
+use crate::kube_assets::Version;
+
+/// Tasks of this repository.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Build etcd and Kubernetes from Go modules into a cache outside of the work tree, once per version
+    KubeAssets {
+        /// The Kubernetes version
+        #[arg(long, default_value = KUBERNETES_VERSION)]
+        version: Version,
+    },
+    /// Format check, lints and all tests, those on a real control plane included
+    Test,
+    /// Run the long random tests in full
+    Soak {
+        /// How many seeds each of them tries
+        #[arg(long, default_value_t = soak::DEFAULT_SEEDS)]
+        seeds: u64,
+    },
+    /// Write the golden files anew; look at the difference before you commit it
+    Bless,
+}
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().task {
+        Task::KubeAssets { version } => kube_assets::run(version).map(|()| true),
+        Task::Test => test_run::run(),
+        Task::Soak { seeds } => soak::run(seeds),
+        Task::Bless => bless::run(),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
