@@ -1,0 +1,51 @@
+//! The `hyperplane` binary: parses the command line and hands over to one module per command.
+
+mod crds;
+
+use std::{
+    io::{self, Write as _},
+    process::ExitCode,
+};
+
+use clap::{Parser, Subcommand};
+
+/// Kubernetes control planes as workloads, and upgrades of whole fleets of them.
+///
+/// Exit codes: 0 done, 1 failed, 2 wrong use.
+#[derive(Parser)]
+#[command(name = "hyperplane", version, arg_required_else_help = true, term_width = 80)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Print the CustomResourceDefinitions, ready for kubectl.
+    ///
+    /// For example: hyperplane crds | kubectl apply --server-side -f -
+    Crds(crds::Arguments),
+}
+
+fn main() -> ExitCode {
+    let CommandLine { command } = CommandLine::parse();
+    let outcome = match command {
+        Command::Crds(arguments) => crds::run(&arguments, &mut io::stdout().lock()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nothing is left to be told when even standard error is closed.
+            writeln!(io::stderr(), "error: {error:#}").ok();
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// A reader such as `head` that has seen enough is no failure.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<io::Error>()
+        .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
