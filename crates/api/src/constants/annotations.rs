@@ -372,6 +372,32 @@ constants! { Annotation in ALL:
     DESIRED_REPLICAS = "machinedeployment.clusters.x-k8s.io/desired-replicas";
     /// On a MachineSet: how many replicas its MachineDeployment may have with its surge.
     MAX_REPLICAS = "machinedeployment.clusters.x-k8s.io/max-replicas";
+    /// On an infrastructure cluster: somebody else provides it, and the provider leaves it alone.
+    MANAGED_BY = "cluster.x-k8s.io/managed-by";
+    /// On an object that was converted: what the older version could not hold.
+    CONVERSION_DATA = "cluster.x-k8s.io/conversion-data";
+    /// On a definition: the generation for which stored objects have been migrated.
+    CRD_MIGRATION_OBSERVED_GENERATION = "crd-migration.cluster.x-k8s.io/observed-generation";
+    /// On a Machine: when the certificates of a control-plane machine expire, in RFC 3339.
+    CERTIFICATES_EXPIRY = "machine.cluster.x-k8s.io/certificates-expiry";
+    /// On a Machine: an update in place has begun.
+    UPDATE_IN_PROGRESS = "in-place-updates.internal.cluster.x-k8s.io/update-in-progress";
+    /// On a Machine: it has moved to another set, and its deployment has not counted it there yet.
+    PENDING_ACKNOWLEDGE_MOVE = "in-place-updates.internal.cluster.x-k8s.io/pending-acknowledge-move";
+    /// On a MachineSet: it makes no machines; by this the strategy OnDelete empties old sets.
+    DISABLE_MACHINE_CREATE = "cluster.x-k8s.io/disable-machine-create";
+    /// On a MachineSet: the checks to skip before a machine is added, separated by commas.
+    SKIP_PREFLIGHT_CHECKS = "machineset.cluster.x-k8s.io/skip-preflight-checks";
+    /// On a MachineSet: it shrinks by handing machines to this set.
+    MOVE_MACHINES_TO = "in-place-updates.internal.cluster.x-k8s.io/move-machines-to-machineset";
+    /// On a MachineSet: it grows by taking machines from these sets.
+    RECEIVE_MACHINES_FROM = "in-place-updates.internal.cluster.x-k8s.io/receive-machines-from-machinesets";
+    /// On a MachineSet: the moved machines that the deployment has counted.
+    ACKNOWLEDGED_MOVE = "in-place-updates.internal.cluster.x-k8s.io/acknowledged-move";
+    /// On a Node: the annotations that it has from its Machine.
+    ANNOTATIONS_FROM_MACHINE = "cluster.x-k8s.io/annotations-from-machine";
+    /// On a Node: the taints that it has from its Machine.
+    TAINTS_FROM_MACHINE = "cluster.x-k8s.io/taints-from-machine";
 }
 
 constants! { KeyPrefix in PREFIXES:

@@ -289,6 +289,8 @@ conditions_by_kind! {
 
     /// The Cluster of Cluster API.
     cluster = "Cluster" {
+        /// True when the cluster is as its class says; only where it has one.
+        TOPOLOGY_RECONCILED = "TopologyReconciled";
         /// True when infrastructure, control plane and workers are all available.
         AVAILABLE = "Available";
         /// True when the infrastructure object of the cluster is ready.

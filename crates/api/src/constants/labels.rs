@@ -166,6 +166,22 @@ constants! { Label in ALL:
     CAPI_INTERRUPTIBLE = "cluster.x-k8s.io/interruptible";
     /// On a MachineSet and its Machines: hash of the template, which keeps the sets of a MachineDeployment apart.
     CAPI_MACHINE_TEMPLATE_HASH = "machine-template-hash";
+    /// On a Machine: its MachinePool; we run none, and leave such machines alone.
+    CAPI_POOL_NAME = "cluster.x-k8s.io/pool-name";
+    /// On a Machine: its control-plane object; a hash of the name where that is too long for a label.
+    CAPI_CONTROL_PLANE_NAME = "cluster.x-k8s.io/control-plane-name";
+    /// On a Pod, with the value skip: a drain does not evict it.
+    CAPI_DRAIN = "cluster.x-k8s.io/drain";
+    /// On everything that a class made; we run none, and leave such objects alone.
+    CAPI_TOPOLOGY_OWNED = "topology.cluster.x-k8s.io/owned";
+    /// On what a provider installed: which one; clusterctl reads it.
+    CAPI_PROVIDER = "cluster.x-k8s.io/provider";
+    /// On a ClusterRole: its rules are added to those of the upstream manager.
+    CAPI_AGGREGATE_TO_MANAGER = "cluster.x-k8s.io/aggregate-to-manager";
+    /// On a provider's definition: the versions of the kind, joined by underscores, that follow contract v1beta1.
+    CAPI_CONTRACT_V1BETA1 = "cluster.x-k8s.io/v1beta1";
+    /// On a provider's definition: the versions of the kind, joined by underscores, that follow contract v1beta2.
+    CAPI_CONTRACT_V1BETA2 = "cluster.x-k8s.io/v1beta2";
 }
 
 constants! { KeyPrefix in PREFIXES:

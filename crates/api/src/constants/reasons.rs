@@ -284,6 +284,10 @@ constants! { Reason in ALL:
     KARPENTER_CSR_APPROVE = "KarpenterCSRApprove";
 
     // Cluster API.
+    /// The template of requests for repair is not there.
+    REMEDIATION_TEMPLATE_NOT_FOUND = "RemediationTemplateNotFound";
+    /// The request for repair could not be created.
+    REMEDIATION_REQUEST_CREATION_FAILED = "RemediationRequestCreationFailed";
     /// It serves.
     AVAILABLE = "Available";
     /// It does not serve.

@@ -33,6 +33,7 @@ use super::{
 };
 use crate::{
     common::{ConditionSchema, LocalObjectReference, OpenObject, SecretKeyReference, TimeSchema, TolerationSchema},
+    constants::labels::{CAPI_CONTRACT_V1BETA1, CAPI_CONTRACT_V1BETA2},
     resource::custom_resource,
     schema::{immutable, list_map, properties, rule},
 };
@@ -50,7 +51,7 @@ custom_resource! {
         @categories: &["cluster-api"],
         // Cluster API reads here which of our versions follows which of its contracts, and takes the newest: v1beta1
         // asks for ready and initialized, v1beta2 for initialization.
-        @labels: &[("cluster.x-k8s.io/v1beta1", "v1beta1"), ("cluster.x-k8s.io/v1beta2", "v1beta1")],
+        @labels: &[(CAPI_CONTRACT_V1BETA1.as_str(), "v1beta1"), (CAPI_CONTRACT_V1BETA2.as_str(), "v1beta1")],
     }
 }
 

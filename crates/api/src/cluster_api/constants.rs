@@ -1,23 +1,7 @@
-//! The words of Cluster API that its controllers and its clients have to agree on, each once, with its meaning.
+//! What the controllers and clients of Cluster API have to agree on beside its kinds: taints, domains of labels, Secrets
+//! and times. Its condition types, reasons, annotations, labels and finalizers are in [`crate::constants`].
 //!
 //! They are facts of the wire: a word here is never changed to read better.
-
-pub mod annotations;
-pub mod conditions;
-pub mod labels;
-pub mod reasons;
-
-/// Finalizers of the core kinds.
-pub mod finalizers {
-    /// On a Cluster until its machines, control plane and infrastructure are gone.
-    pub const CLUSTER: &str = "cluster.cluster.x-k8s.io";
-    /// On a Machine until its instance, bootstrap object and Node are gone.
-    pub const MACHINE: &str = "machine.cluster.x-k8s.io";
-    /// On a MachineSet until its machines are gone.
-    pub const MACHINE_SET: &str = "cluster.x-k8s.io/machineset";
-    /// On a MachineDeployment until its sets are gone.
-    pub const MACHINE_DEPLOYMENT: &str = "cluster.x-k8s.io/machinedeployment";
-}
 
 /// Taints that Cluster API puts on Nodes.
 pub mod taints {
