@@ -1,0 +1,103 @@
+//! What a reconciler works with: reading is up to it, writing goes through here. Knows which controller and which
+//! object it serves.
+
+use std::sync::{Arc, atomic::AtomicBool};
+
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::ObjectReference;
+use kube::Client;
+use serde::Serialize;
+
+use crate::{
+    client_service::wrap,
+    clock::Clock,
+    events::{EventType, Note, Recorder, reference},
+    failure::Failure,
+    identity::{Identity, IdentityLayer, IdentityMode},
+    kind::Kind,
+    writer::{Applied, Writer},
+};
+
+/// The surroundings of one run. Cheap to clone.
+#[derive(Clone)]
+pub struct Context {
+    clock: Clock,
+    identity_mode: IdentityMode,
+    writer: Writer,
+    recorder: Recorder,
+    about: Arc<ObjectReference>,
+}
+
+impl Context {
+    pub(crate) fn new(clock: Clock, identity_mode: IdentityMode, writer: Writer, recorder: Recorder) -> Self {
+        Self {
+            clock,
+            identity_mode,
+            writer,
+            recorder,
+            about: Arc::default(),
+        }
+    }
+
+    /// The same surroundings for a run of one object.
+    pub(crate) fn about<K: Kind>(&self, object: &K) -> Self {
+        let mut context = self.clone();
+        context.about = reference(object);
+        context.writer.is_unconfirmed = Arc::default();
+        context
+    }
+
+    /// The client, for what the methods below do not cover. Its writes pass the fence, too.
+    pub const fn client(&self) -> &Client {
+        &self.writer.client
+    }
+
+    /// The current wall time.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Makes the object exist with exactly these fields under this controller's field manager, by forced server-side
+    /// apply. Fields that were applied before and are missing now are removed. Nothing is sent if the watched object
+    /// already carries the intent; kinds that are not watched are always sent.
+    pub async fn apply<K: Kind>(&self, intent: &K) -> Result<Applied<K>, Failure> {
+        self.writer.apply(intent).await
+    }
+
+    /// Makes this the status of the object that was read, under the field manager `<controller>/status`.
+    pub async fn apply_status<K: Kind>(&self, object: &K, status: &impl Serialize) -> Result<Applied<K>, Failure> {
+        self.writer.apply_status(object, status).await
+    }
+
+    /// Deletes the object that was read, and no other of the same name; that it is gone already is a success.
+    pub async fn delete<K: Kind>(&self, object: &K) -> Result<(), Failure> {
+        self.writer.delete(object).await
+    }
+
+    /// Tells about the object of this run. Repetitions are counted, not written one by one.
+    pub fn event(&self, type_: EventType, reason: &'static str, message: impl Into<String>) {
+        self.recorder.record(Note {
+            about: (*self.about).clone(),
+            type_,
+            reason,
+            message: message.into(),
+        });
+    }
+
+    /// The same context, whose requests are made on behalf of a tenant.
+    pub fn acting_as(&self, identity: Identity) -> Self {
+        let layer = IdentityLayer::new(identity, self.identity_mode);
+        let mut context = self.clone();
+        context.writer.client = wrap(&self.writer.client, &layer);
+        context
+    }
+
+    /// A flag that is up when something was written that the caches do not show yet.
+    pub(crate) fn unconfirmed(&self) -> Arc<AtomicBool> {
+        self.writer.is_unconfirmed.clone()
+    }
+
+    pub(crate) fn object_reference(&self) -> ObjectReference {
+        (*self.about).clone()
+    }
+}

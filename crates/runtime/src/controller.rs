@@ -1,0 +1,161 @@
+//! Describing a controller: its kind, what else concerns it, its bounds. Owns the wiring from watches to the queue;
+//! after registration only the runner is left.
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use crate::{
+    context::Context,
+    events::Recorder,
+    finalizer::drive,
+    inbox::Inbox,
+    kind::Kind,
+    manager::Manager,
+    object_key::ObjectKey,
+    reconciler::Reconciler,
+    runner::{CONCURRENCY, DEADLINE, Prepare, Prepared, RESYNC, Runner},
+    store::{AnyStore, Store},
+    trigger::{self, Mapper},
+    watch::Watch,
+};
+
+/// A controller that is being described. Nothing happens before [`ControllerBuilder::register`].
+#[must_use = "a controller runs only after register()"]
+pub struct ControllerBuilder<'m, R: Reconciler> {
+    manager: &'m mut Manager,
+    reconciler: Arc<R>,
+    store: Store<R::Object>,
+    inbox: Arc<Inbox>,
+    needs: Vec<Arc<dyn AnyStore>>,
+    concurrency: usize,
+    deadline: Duration,
+    resync: Duration,
+    wants_status: bool,
+}
+
+impl<'m, R: Reconciler> ControllerBuilder<'m, R> {
+    pub(crate) fn new(manager: &'m mut Manager, name: &str, watch: Watch<R::Object>, reconciler: R) -> Self {
+        let store = manager.store(watch);
+        let inbox = manager.new_inbox(name);
+        Self {
+            needs: vec![Arc::new(store.clone())],
+            manager,
+            reconciler: Arc::new(reconciler),
+            store,
+            inbox,
+            concurrency: CONCURRENCY,
+            deadline: DEADLINE,
+            resync: RESYNC,
+            wants_status: false,
+        }
+    }
+
+    /// Runs on changes of the object's status, too: for controllers that read what others report there.
+    pub const fn on_status(mut self) -> Self {
+        self.wants_status = true;
+        self
+    }
+
+    /// Objects whose controller reference names ours. Their every change triggers the owner.
+    pub fn owns<S: Kind>(self, watch: Watch<S>) -> Self {
+        let map = trigger::by_owner_reference(self.store.clone());
+        self.watch(watch, map)
+    }
+
+    /// Objects that name ours in an annotation, as `namespace/name`: for owners in another namespace.
+    pub fn owns_by_annotation<S: Kind>(self, watch: Watch<S>, annotation: &'static str) -> Self {
+        self.watch(watch, trigger::by_annotation(annotation))
+    }
+
+    /// Objects that concern ours in a way that the object itself tells. The function must be cheap.
+    pub fn watches<S: Kind>(
+        self,
+        watch: Watch<S>,
+        map: impl Fn(&S) -> BTreeSet<ObjectKey> + Send + Sync + 'static,
+    ) -> Self {
+        self.watch(watch, Arc::new(map))
+    }
+
+    /// Objects that ours refer to. `refers_to` names, for one of ours, what it refers to, and is kept as an index
+    /// under the name `index`; `is` names the related object in the same terms.
+    pub fn watches_referenced<S: Kind>(
+        self,
+        watch: Watch<S>,
+        index: &'static str,
+        refers_to: impl Fn(&R::Object) -> Vec<String> + Send + Sync + 'static,
+        is: impl Fn(&S) -> Vec<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.store.add_index(index, refers_to);
+        let map = trigger::by_index(self.store.clone(), index, is);
+        self.watch(watch, map)
+    }
+
+    /// Waits for the first list of this store before the first run, because the reconciler reads it.
+    pub fn reads<S: Kind>(mut self, store: &Store<S>) -> Self {
+        self.needs.push(Arc::new(store.clone()));
+        self
+    }
+
+    /// Runs under way at a time, instead of [`CONCURRENCY`].
+    pub const fn concurrency(mut self, concurrency: usize) -> Self {
+        self.concurrency = if concurrency == 0 { 1 } else { concurrency };
+        self
+    }
+
+    /// The longest a run may take, instead of [`DEADLINE`].
+    pub const fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// How often every object is looked at without a change, instead of [`RESYNC`].
+    pub const fn resync(mut self, resync: Duration) -> Self {
+        self.resync = resync;
+        self
+    }
+
+    /// Hands the controller to the manager; the store of its objects comes back, for others to read.
+    pub fn register(self) -> Store<R::Object> {
+        let (inbox, wants_status) = (self.inbox.clone(), self.wants_status);
+        self.store
+            .subscribe(Arc::new(move |changes| inbox.take(changes, wants_status)));
+        let context = self.manager.context(&self.inbox.name);
+        let recorder: Recorder = self.manager.recorder();
+        let runner = Runner {
+            prepare: prepare(self.store.clone(), self.reconciler, context),
+            synced: self.needs.iter().map(|store| store.synced()).collect(),
+            fence: self.manager.fence(),
+            random: self.manager.random(&format!("resync/{}", self.inbox.name)),
+            drain: self.manager.drain(),
+            inbox: self.inbox,
+            recorder,
+            concurrency: self.concurrency,
+            deadline: self.deadline,
+            resync: self.resync,
+        };
+        self.manager.add_runner(runner);
+        self.store
+    }
+
+    fn watch<S: Kind>(mut self, watch: Watch<S>, map: Mapper<S>) -> Self {
+        let store = self.manager.store(watch);
+        let inbox = self.inbox.clone();
+        store.subscribe(Arc::new(move |changes| {
+            inbox.take_related(trigger::concerned(changes, &map));
+        }));
+        self.needs.push(Arc::new(store));
+        self
+    }
+}
+
+fn prepare<R: Reconciler>(store: Store<R::Object>, reconciler: Arc<R>, context: Context) -> Prepare {
+    Arc::new(move |key| {
+        let object = store.get(key)?;
+        let context = context.about(object.as_ref());
+        let reconciler = reconciler.clone();
+        Some(Prepared {
+            about: context.object_reference(),
+            is_unconfirmed: context.unconfirmed(),
+            work: Box::pin(async move { drive(reconciler.as_ref(), &context, object).await }),
+        })
+    })
+}

@@ -1,0 +1,44 @@
+//! The one shape of a reconciler. Knows nothing of queues or watches: it is handed an object and a context.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::{context::Context, failure::Failure, kind::Kind};
+
+/// When to look at an object again after a run that reached its goal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// When something changes.
+    OnChange,
+    /// When something changes, or after this long: for deadlines that no event announces.
+    After(Duration),
+}
+
+/// Brings the world in line with one object.
+///
+/// A reconciler is not told why it runs. It may be dropped at any await, and running again must give the same result.
+pub trait Reconciler: Send + Sync + 'static {
+    /// The kind that it reconciles.
+    type Object: Kind;
+
+    /// The finalizer that guards [`Reconciler::cleanup`], as `domain/name`. With one, it is on the object before
+    /// [`Reconciler::reconcile`] first runs, and off when `cleanup` has succeeded.
+    const FINALIZER: Option<&'static str> = None;
+
+    /// Makes what is described true. Never called for objects that are being deleted.
+    fn reconcile(
+        &self,
+        context: &Context,
+        object: Arc<Self::Object>,
+    ) -> impl Future<Output = Result<Next, Failure>> + Send;
+
+    /// Takes back what `reconcile` did, for an object that is being deleted. It must bear that `reconcile` never ran.
+    /// Only a successful end lets the object go; to wait, return [`Failure::Wait`].
+    fn cleanup(
+        &self,
+        context: &Context,
+        object: Arc<Self::Object>,
+    ) -> impl Future<Output = Result<(), Failure>> + Send {
+        let _ = (context, object);
+        async { Ok(()) }
+    }
+}

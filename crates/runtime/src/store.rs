@@ -1,0 +1,302 @@
+//! The shared, read-only face of a cache, and the delivery of its changes. Knows subscribers as functions only, so
+//! that no consumer can slow down the watch or another consumer.
+
+use std::{
+    collections::BTreeSet,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard},
+};
+
+use kube::runtime::watcher::Event;
+use serde::Serialize;
+use tokio::{sync::watch, time::Instant};
+
+use crate::{
+    cache::{Cache, Change, Extract},
+    kind::Kind,
+    object_key::ObjectKey,
+    parsed::Parsed,
+};
+
+/// A function that hears of changes. It runs inside the watch and must only note what to do.
+pub(crate) type Subscriber<K> = Arc<dyn Fn(&[Change<K>]) + Send + Sync>;
+
+/// The objects of one shared watch. Cheap to clone.
+pub struct Store<K>(Arc<Shared<K>>);
+
+struct Shared<K> {
+    description: String,
+    cache: RwLock<Cache<K>>,
+    subscribers: Mutex<Vec<Subscriber<K>>>,
+    progress: Mutex<Progress>,
+    synced: watch::Sender<bool>,
+}
+
+#[derive(Default)]
+struct Progress {
+    restarts: u64,
+    last_event: Option<Instant>,
+    resource_version: String,
+    last_error: Option<String>,
+}
+
+/// What is known about one watch, for diagnostics.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WatchStatus {
+    /// The kind and the selection.
+    pub watch: String,
+    /// The first list is complete.
+    pub is_synced: bool,
+    /// How many objects are cached.
+    pub objects: usize,
+    /// Objects that do not fit their type, with the reason.
+    pub malformed: Vec<String>,
+    /// How often the watch failed and began again.
+    pub restarts: u64,
+    /// Seconds since an object last arrived; bookmarks are not counted.
+    pub last_event_age_seconds: Option<u64>,
+    /// The version of the object that arrived last.
+    pub resource_version: String,
+    /// The most recent error, if the watch has not recovered from it.
+    pub last_error: Option<String>,
+}
+
+/// A watch, whatever its kind: what the manager and the diagnostics need.
+pub(crate) trait AnyStore: Send + Sync {
+    fn status(&self) -> WatchStatus;
+    fn is_synced(&self) -> bool;
+    fn synced(&self) -> watch::Receiver<bool>;
+}
+
+impl<K: Kind> Store<K> {
+    pub(crate) fn new(description: String, keep_manager_prefix: &str) -> Self {
+        Self(Arc::new(Shared {
+            description,
+            cache: RwLock::new(Cache::new(keep_manager_prefix)),
+            subscribers: Mutex::default(),
+            progress: Mutex::default(),
+            synced: watch::Sender::new(false),
+        }))
+    }
+
+    /// One object.
+    pub fn get(&self, key: &ObjectKey) -> Option<Arc<K>> {
+        self.read().get(key)
+    }
+
+    /// All objects of all namespaces, in order. For controllers that own the whole kind; code that acts for one
+    /// tenant takes [`Store::namespace`].
+    pub fn all(&self) -> Vec<Arc<K>> {
+        self.read().all().cloned().collect()
+    }
+
+    /// The objects under one value of an index, in order.
+    pub fn by_index(&self, index: &str, value: &str) -> Vec<Arc<K>> {
+        let cache = self.read();
+        let keys = cache.keys_by_index(index, value);
+        keys.iter().filter_map(|key| cache.get(key)).collect()
+    }
+
+    /// A view that shows one namespace and nothing else.
+    pub fn namespace(&self, namespace: impl Into<String>) -> NamespaceStore<K> {
+        NamespaceStore {
+            namespace: namespace.into(),
+            store: self.clone(),
+        }
+    }
+
+    /// Whether the first list is complete. Before that, a missing object proves nothing.
+    pub fn is_synced(&self) -> bool {
+        self.read().is_synced()
+    }
+
+    /// Adds an index by name; the first definition of a name holds.
+    pub fn add_index(&self, name: &'static str, extract: impl Fn(&K) -> Vec<String> + Send + Sync + 'static) {
+        let extract: Extract<K> = Arc::new(extract);
+        self.write(|cache| cache.add_index(name, extract));
+    }
+
+    pub(crate) fn keys_by_index(&self, index: &str, value: &str) -> BTreeSet<ObjectKey> {
+        self.read().keys_by_index(index, value)
+    }
+
+    pub(crate) fn subscribe(&self, subscriber: Subscriber<K>) {
+        lock(&self.0.subscribers).push(subscriber);
+    }
+
+    /// Takes in one event of the watch and tells the subscribers, after the lock is released.
+    pub(crate) fn take(&self, event: Event<Parsed<K>>) {
+        self.note(&event);
+        let is_end_of_list = matches!(event, Event::InitDone);
+        let changes = self.write(|cache| cache.apply(event));
+        if !changes.is_empty() {
+            let subscribers = lock(&self.0.subscribers).clone();
+            for subscriber in &subscribers {
+                subscriber(&changes);
+            }
+        }
+        if is_end_of_list {
+            self.0.synced.send_replace(true);
+        }
+    }
+
+    /// Counts a failure of the watch.
+    pub(crate) fn note_restart(&self, error: String) {
+        let mut progress = lock(&self.0.progress);
+        progress.restarts += 1;
+        progress.last_error = Some(error);
+    }
+
+    fn note(&self, event: &Event<Parsed<K>>) {
+        let object = match event {
+            Event::Apply(object) | Event::Delete(object) | Event::InitApply(object) => Some(object),
+            Event::Init | Event::InitDone => None,
+        };
+        let mut progress = lock(&self.0.progress);
+        if let Some(object) = object {
+            progress.last_event = Some(Instant::now());
+            let version = kube::Resource::meta(object).resource_version.clone();
+            progress.resource_version = version.unwrap_or_default();
+        }
+        if !matches!(event, Event::Init) {
+            progress.last_error = None;
+        }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Cache<K>> {
+        self.0.cache.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write<T>(&self, change: impl FnOnce(&mut Cache<K>) -> T) -> T {
+        change(&mut self.0.cache.write().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl<K: Kind> AnyStore for Store<K> {
+    fn status(&self) -> WatchStatus {
+        let cache = self.read();
+        let progress = lock(&self.0.progress);
+        WatchStatus {
+            watch: self.0.description.clone(),
+            is_synced: cache.is_synced(),
+            objects: cache.len(),
+            malformed: cache
+                .malformed()
+                .iter()
+                .map(|(key, error)| format!("{key}: {error}"))
+                .collect(),
+            restarts: progress.restarts,
+            last_event_age_seconds: progress.last_event.map(|at| at.elapsed().as_secs()),
+            resource_version: progress.resource_version.clone(),
+            last_error: progress.last_error.clone(),
+        }
+    }
+
+    fn is_synced(&self) -> bool {
+        Self::is_synced(self)
+    }
+
+    fn synced(&self) -> watch::Receiver<bool> {
+        self.0.synced.subscribe()
+    }
+}
+
+impl<K> Clone for Store<K> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<K> fmt::Debug for Store<K> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Store({})", self.0.description)
+    }
+}
+
+/// One namespace of a store: what code that acts for one tenant gets to see.
+#[derive(Clone, Debug)]
+pub struct NamespaceStore<K> {
+    namespace: String,
+    store: Store<K>,
+}
+
+impl<K: Kind> NamespaceStore<K> {
+    /// One object by its name.
+    pub fn get(&self, name: &str) -> Option<Arc<K>> {
+        self.store.get(&ObjectKey::namespaced(&self.namespace, name))
+    }
+
+    /// All objects of the namespace, in order of their names.
+    pub fn all(&self) -> Vec<Arc<K>> {
+        let cache = self.store.read();
+        cache.in_namespace(&self.namespace).cloned().collect()
+    }
+
+    /// The objects of the namespace under one value of an index.
+    pub fn by_index(&self, index: &str, value: &str) -> Vec<Arc<K>> {
+        let mut found = self.store.by_index(index, value);
+        found.retain(|object| object.meta().namespace.as_deref() == Some(&self.namespace));
+        found
+    }
+}
+
+/// A lock that survives a panic elsewhere: what it guards is valid after every statement.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use serde_json::json;
+
+    use super::*;
+
+    fn event(namespace: &str, name: &str) -> Event<Parsed<ConfigMap>> {
+        let object = json!({
+            "metadata": {"namespace": namespace, "name": name, "resourceVersion": "1"}, "data": {"group": "x"}
+        });
+        Event::Apply(serde_json::from_value(object).unwrap())
+    }
+
+    #[test]
+    fn a_namespace_view_shows_nothing_else() {
+        let store = Store::<ConfigMap>::new("configmaps".to_owned(), "ours");
+        store.add_index("group", |object| {
+            object.data.iter().flat_map(|data| data.values().cloned()).collect()
+        });
+        for (namespace, name) in [("a", "1"), ("b", "1"), ("b", "2"), ("bb", "3")] {
+            store.take(event(namespace, name));
+        }
+        let view = store.namespace("b");
+        assert_eq!(view.all().len(), 2);
+        assert_eq!(view.by_index("group", "x").len(), 2);
+        assert!(view.get("1").is_some());
+        assert!(view.get("3").is_none());
+        assert_eq!(store.by_index("group", "x").len(), 4);
+    }
+
+    #[test]
+    fn subscribers_may_read_the_store_they_listen_to() {
+        let store = Store::<ConfigMap>::new("configmaps".to_owned(), "ours");
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (reader, notes) = (store.clone(), seen.clone());
+        store.subscribe(Arc::new(move |changes| {
+            for change in changes {
+                lock(&notes).push(reader.get(&change.key).is_some());
+            }
+        }));
+        store.take(event("a", "1"));
+        assert_eq!(*lock(&seen), [true]);
+    }
+
+    #[test]
+    fn the_state_is_synced_at_the_end_of_the_first_list() {
+        let store = Store::<ConfigMap>::new("configmaps".to_owned(), "ours");
+        store.take(Event::Init);
+        assert!(!store.is_synced());
+        store.take(Event::InitDone);
+        assert!(store.is_synced() && *store.synced().borrow());
+    }
+}
