@@ -35,10 +35,19 @@ impl<'de, K: Kind> Deserialize<'de> for Parsed<K> {
                 let metadata = value.get_mut("metadata").map(Value::take).unwrap_or_default();
                 Ok(Self::Malformed(Box::new(Malformed {
                     metadata: ObjectMeta::deserialize(metadata).map_err(D::Error::custom)?,
-                    error: error.to_string(),
+                    error: explain::<K>(&error),
                 })))
             }
         }
+    }
+}
+
+/// Why an object does not fit its type. The error may quote a value, and those of a Secret are nobody's business.
+fn explain<K: Kind>(error: &serde_json::Error) -> String {
+    if K::kind(&()) == "Secret" && K::group(&()).is_empty() {
+        "it does not fit its type; its content is not shown".to_owned()
+    } else {
+        error.to_string()
     }
 }
 
@@ -83,7 +92,7 @@ impl<K: Kind> Resource for Parsed<K> {
 
 #[cfg(test)]
 mod tests {
-    use k8s_openapi::api::core::v1::{ConfigMap, Pod};
+    use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
     use kube::core::{ObjectList, PartialObjectMeta};
     use serde_json::json;
 
@@ -102,6 +111,15 @@ mod tests {
         assert!(matches!(&list.items[0], Parsed::Good(object) if object.data.is_some()));
         assert!(matches!(&list.items[1], Parsed::Malformed(rest) if rest.error.contains("invalid type")));
         assert_eq!(list.items[1].meta().name.as_deref(), Some("bad"));
+    }
+
+    #[test]
+    fn a_malformed_secret_is_not_quoted() {
+        let broken = json!({"metadata": {"name": "a"}, "stringData": "hunter2"});
+        let Parsed::Malformed(rest) = serde_json::from_value::<Parsed<Secret>>(broken).unwrap() else {
+            panic!("it parsed");
+        };
+        assert!(!rest.error.contains("hunter2"), "{}", rest.error);
     }
 
     #[test]
