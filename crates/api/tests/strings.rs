@@ -142,3 +142,20 @@ fn collect(schema: &Value, patterns: &mut Vec<String>) {
         }
     }
 }
+
+/// Descriptions are for `kubectl explain`, which breaks lines itself.
+#[test]
+fn descriptions_have_no_line_breaks_of_the_source() {
+    let broken: Vec<String> = crd::definitions(FeatureSet::CustomNoUpgrade)
+        .iter()
+        .flat_map(|definition| {
+            let text = serde_json::to_string_pretty(definition).unwrap();
+            text.lines()
+                .filter(|line| line.contains("\"description\""))
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        })
+        .filter(|line| line.replace(r"\n\n", "").contains(r"\n"))
+        .collect();
+    assert_eq!(broken, Vec::<String>::new());
+}

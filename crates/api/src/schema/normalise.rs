@@ -31,6 +31,7 @@ fn normalise(schema: &mut Value, features: FeatureSet) {
         return;
     };
     object.remove("title");
+    join_lines(object);
     object.remove(marker::FEATURE_GATE);
     hoist_optional(object);
     drop_null(object);
@@ -56,6 +57,18 @@ fn normalise_child(child: &mut Value, features: FeatureSet) {
     if child.as_bool() != Some(false) {
         normalise(child, features);
     }
+}
+
+/// A comment is broken into lines for the reader of the code; the reader of `kubectl explain` has another width.
+fn join_lines(object: &mut Object) {
+    let Some(Value::String(description)) = object.get_mut("description") else {
+        return;
+    };
+    let paragraphs: Vec<String> = description
+        .split("\n\n")
+        .map(|paragraph| paragraph.replace('\n', " "))
+        .collect();
+    *description = paragraphs.join("\n\n");
 }
 
 /// `Option<T>` over a schema with alternatives derives to `anyOf: [T, null]`; Kubernetes wants T itself.
