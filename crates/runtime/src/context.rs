@@ -15,6 +15,7 @@ use crate::{
     failure::Failure,
     identity::{Identity, IdentityLayer, IdentityMode},
     kind::Kind,
+    object_key::ObjectKey,
     writer::{Applied, Writer},
 };
 
@@ -43,6 +44,20 @@ impl Context {
     pub(crate) fn about<K: Kind>(&self, object: &K) -> Self {
         let mut context = self.clone();
         context.about = reference(object);
+        context.writer.is_unconfirmed = Arc::default();
+        context
+    }
+
+    /// The same surroundings for what is left of an object that is not there.
+    pub(crate) fn about_missing<K: Kind>(&self, key: &ObjectKey) -> Self {
+        let mut context = self.clone();
+        context.about = Arc::new(ObjectReference {
+            api_version: Some(K::api_version(&()).into_owned()),
+            kind: Some(K::kind(&()).into_owned()),
+            name: Some(key.name.clone()),
+            namespace: key.scope().map(str::to_owned),
+            ..ObjectReference::default()
+        });
         context.writer.is_unconfirmed = Arc::default();
         context
     }

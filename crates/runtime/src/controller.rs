@@ -11,7 +11,7 @@ use crate::{
     kind::Kind,
     manager::Manager,
     object_key::ObjectKey,
-    reconciler::Reconciler,
+    reconciler::{Next, Reconciler},
     runner::{CONCURRENCY, DEADLINE, Prepare, Prepared, RESYNC, Runner},
     store::{AnyStore, Store},
     trigger::{self, Mapper},
@@ -140,7 +140,7 @@ impl<'m, R: Reconciler> ControllerBuilder<'m, R> {
         let store = self.manager.store(watch);
         let inbox = self.inbox.clone();
         store.subscribe(Arc::new(move |changes| {
-            inbox.take_related(trigger::concerned(changes, &map));
+            inbox.take_related(trigger::concerned(changes, &map, R::SWEEPS));
         }));
         self.needs.push(Arc::new(store));
         self
@@ -149,13 +149,27 @@ impl<'m, R: Reconciler> ControllerBuilder<'m, R> {
 
 fn prepare<R: Reconciler>(store: Store<R::Object>, reconciler: Arc<R>, context: Context) -> Prepare {
     Arc::new(move |key| {
-        let object = store.get(key)?;
-        let context = context.about(object.as_ref());
         let reconciler = reconciler.clone();
-        Some(Prepared {
-            about: context.object_reference(),
-            is_unconfirmed: context.unconfirmed(),
-            work: Box::pin(async move { drive(reconciler.as_ref(), &context, object).await }),
-        })
+        match store.get(key) {
+            Some(object) => {
+                let context = context.about(object.as_ref());
+                Some(Prepared {
+                    about: context.object_reference(),
+                    is_sweep: false,
+                    is_unconfirmed: context.unconfirmed(),
+                    work: Box::pin(async move { drive(reconciler.as_ref(), &context, object).await }),
+                })
+            }
+            None if R::SWEEPS => {
+                let (context, key) = (context.about_missing::<R::Object>(key), key.clone());
+                Some(Prepared {
+                    about: context.object_reference(),
+                    is_sweep: true,
+                    is_unconfirmed: context.unconfirmed(),
+                    work: Box::pin(async move { reconciler.sweep(&context, &key).await.map(|()| Next::OnChange) }),
+                })
+            }
+            None => None,
+        }
     })
 }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use crate::{context::Context, failure::Failure, kind::Kind};
+use crate::{context::Context, failure::Failure, kind::Kind, object_key::ObjectKey};
 
 /// When to look at an object again after a run that reached its goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,9 @@ pub trait Reconciler: Send + Sync + 'static {
     /// [`Reconciler::reconcile`] first runs, and off when `cleanup` has succeeded.
     const FINALIZER: Option<&'static str> = None;
 
+    /// Whether [`Reconciler::sweep`] does something.
+    const SWEEPS: bool = false;
+
     /// Makes what is described true. Never called for objects that are being deleted.
     fn reconcile(
         &self,
@@ -39,6 +42,17 @@ pub trait Reconciler: Send + Sync + 'static {
         object: Arc<Self::Object>,
     ) -> impl Future<Output = Result<(), Failure>> + Send {
         let _ = (context, object);
+        async { Ok(()) }
+    }
+
+    /// Removes what is left of an object that is not there. A write that was under way when its run was cut short can
+    /// reach the server after the cleanup, so a finalizer alone does not keep orphans away where Kubernetes does not
+    /// collect them: in other namespaces, and outside of the cluster.
+    ///
+    /// Called, where [`Reconciler::SWEEPS`] says so, when something concerns an object that the cache does not have. The
+    /// cache may be behind: look at the server before anything is removed.
+    fn sweep(&self, context: &Context, key: &ObjectKey) -> impl Future<Output = Result<(), Failure>> + Send {
+        let _ = (context, key);
         async { Ok(()) }
     }
 }

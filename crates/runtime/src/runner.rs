@@ -54,6 +54,8 @@ pub(crate) type Prepare = Arc<dyn Fn(&ObjectKey) -> Option<Prepared> + Send + Sy
 /// A run that is about to start.
 pub(crate) struct Prepared {
     pub(crate) about: ObjectReference,
+    /// There is no such object: only what is left of it is removed.
+    pub(crate) is_sweep: bool,
     pub(crate) is_unconfirmed: Arc<AtomicBool>,
     pub(crate) work: BoxFuture<'static, Result<Next, Failure>>,
 }
@@ -76,6 +78,7 @@ pub(crate) struct Runner {
 struct Ended {
     key: ObjectKey,
     about: ObjectReference,
+    is_sweep: bool,
     is_unconfirmed: bool,
     took: Duration,
     result: Result<Next, Failure>,
@@ -170,6 +173,7 @@ impl Runner {
             Ended {
                 key,
                 about: prepared.about,
+                is_sweep: prepared.is_sweep,
                 is_unconfirmed: prepared.is_unconfirmed.load(Ordering::Relaxed),
                 took: started.elapsed(),
                 result,
@@ -255,6 +259,8 @@ impl Runner {
         let resync = self.random.spread(self.resync, RESYNC_SPREAD_PERCENT);
         let after = match &ended.result {
             Err(Failure::Retry(_)) => return Outcome::Backoff,
+            // Nothing is left of it, not even a reason to look again.
+            Ok(_) if ended.is_sweep => return Outcome::Gone,
             Ok(Next::After(after)) => resync.min(*after),
             Ok(Next::OnChange) | Err(_) => resync,
         };

@@ -28,11 +28,11 @@ pub(crate) fn is_edit<K: Resource>(change: &Change<K>) -> bool {
 
 /// The keys that a related object concerned before the change or concerns after it: the owner that it left must run
 /// as well as the one that it came to.
-pub(crate) fn concerned<S>(changes: &[Change<S>], map: &Mapper<S>) -> BTreeSet<ObjectKey> {
+pub(crate) fn concerned<S>(changes: &[Change<S>], map: &Mapper<S>, sweeps: bool) -> BTreeSet<ObjectKey> {
     changes
         .iter()
-        // While everything is new, every object of the controller is about to run anyway.
-        .filter(|change| !change.is_first_list)
+        // While everything is new, every object of the controller is about to run anyway; one that is not there is not.
+        .filter(|change| sweeps || !change.is_first_list)
         .flat_map(|change| [&change.old, &change.new])
         .flatten()
         .flat_map(|object| map(object))
@@ -189,8 +189,8 @@ mod tests {
             new: with("b/2"),
             is_first_list: false,
         }];
-        assert_eq!(concerned(&moved, &map).len(), 2);
+        assert_eq!(concerned(&moved, &map, false).len(), 2);
         moved[0].is_first_list = true;
-        assert!(concerned(&moved, &map).is_empty());
+        assert!(concerned(&moved, &map, false).is_empty());
     }
 }

@@ -5,13 +5,16 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
     sync::Arc,
     time::Duration,
 };
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
-use hyperplane_runtime::{Clock, Context, Failure, LeaseSettings, Manager, Metrics, Next, Reconciler, Settings, Watch};
+use hyperplane_runtime::{
+    Admin, Clock, Context, Failure, LeaseSettings, Manager, Metrics, Next, ObjectKey, Reconciler, Settings, Watch,
+};
 use hyperplane_testbed::ControlPlane;
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::{
@@ -60,10 +63,21 @@ impl Copier {
     }
 }
 
+impl Copier {
+    async fn remove_child(&self, context: &Context, name: &str) -> Result<(), Failure> {
+        let children: Api<ConfigMap> = Api::namespaced(context.client().clone(), &self.children);
+        match children.get_opt(name).await? {
+            Some(child) => context.delete(&child).await,
+            None => Ok(()),
+        }
+    }
+}
+
 impl Reconciler for Copier {
     type Object = ConfigMap;
 
     const FINALIZER: Option<&'static str> = Some("runner-test/copier");
+    const SWEEPS: bool = true;
 
     async fn reconcile(&self, context: &Context, parent: Arc<ConfigMap>) -> Result<Next, Failure> {
         context.apply(&self.child(&parent)).await?;
@@ -71,10 +85,14 @@ impl Reconciler for Copier {
     }
 
     async fn cleanup(&self, context: &Context, parent: Arc<ConfigMap>) -> Result<(), Failure> {
-        let children: Api<ConfigMap> = Api::namespaced(context.client().clone(), &self.children);
-        match children.get_opt(&parent.name_any()).await? {
-            Some(child) => context.delete(&child).await,
-            None => Ok(()),
+        self.remove_child(context, &parent.name_any()).await
+    }
+
+    async fn sweep(&self, context: &Context, key: &ObjectKey) -> Result<(), Failure> {
+        let parents: Api<ConfigMap> = Api::namespaced(context.client().clone(), &key.namespace);
+        match parents.get_opt(&key.name).await? {
+            Some(_) => Ok(()),
+            None => self.remove_child(context, &key.name).await,
         }
     }
 }
@@ -118,10 +136,10 @@ impl World {
             .controller("copier", parents, copier)
             .owns_by_annotation(children, PARENT)
             .register();
-        let metrics = manager.metrics();
+        let (metrics, admin) = (manager.metrics(), manager.admin());
         let stop = CancellationToken::new();
         let task = tokio::spawn(manager.run(stop.clone()));
-        (metrics, Running { stop, task })
+        (metrics, Running { admin, stop, task })
     }
 
     async fn create_parents(&self) -> Result<()> {
@@ -177,29 +195,50 @@ impl World {
             .collect())
     }
 
-    async fn come_to_rest(&self) -> Result<()> {
+    /// Parents and children of these names as they are, to see why they differ.
+    async fn describe(&self, names: &BTreeSet<String>) -> Result<String> {
+        let mut text = String::new();
+        for name in names {
+            let parent = serde_json::to_string(&self.parents.get_opt(name).await?)?;
+            let child = serde_json::to_string(&self.children.get_opt(name).await?)?;
+            writeln!(text, "parent {parent}\nchild {child}")?;
+        }
+        Ok(text)
+    }
+
+    async fn come_to_rest(&self, running: &Running) -> Result<()> {
         let deadline = Instant::now() + LIMIT;
         loop {
             let missing = self.missing().await?;
             if missing.is_empty() {
                 return Ok(());
             }
-            ensure!(
-                Instant::now() < deadline,
-                "{} parents differ from their children: {missing:?}",
-                missing.len()
-            );
+            if Instant::now() > deadline {
+                let (objects, state) = (self.describe(&missing).await?, running.state());
+                bail!(
+                    "{} parents differ from their children:
+{objects}
+{state}",
+                    missing.len()
+                );
+            }
             sleep(LOOK).await;
         }
     }
 }
 
 struct Running {
+    admin: Admin,
     stop: CancellationToken,
     task: tokio::task::JoinHandle<Result<(), hyperplane_runtime::ManagerError>>,
 }
 
 impl Running {
+    /// What the runner itself says about its watches and objects.
+    fn state(&self) -> String {
+        self.admin.respond(&http::Method::GET, "/debug/state").into_body()
+    }
+
     async fn end(self) -> Result<()> {
         self.stop.cancel();
         Ok(self.task.await??)
@@ -286,7 +325,7 @@ async fn nothing_is_lost_when_the_server_goes_away_under_load() -> Result<()> {
         disturbed?;
         restarted?;
     }
-    world.come_to_rest().await.context("after the last restart")?;
+    world.come_to_rest(&running).await.context("after the last restart")?;
     let children = contents(&world.children).await?;
     assert_eq!(children.len(), PARENTS - RESTARTS * PARENTS / 5);
     assert!(
@@ -294,7 +333,38 @@ async fn nothing_is_lost_when_the_server_goes_away_under_load() -> Result<()> {
         "no watch was ever dropped"
     );
     running.end().await?;
-    a_fresh_process_writes_nothing(&world).await
+    a_fresh_process_writes_nothing(&world).await?;
+    orphans_are_swept(&world).await
+}
+
+/// A write that was under way when its run was cut short may reach the server after the cleanup, and so leave a child
+/// whose parent is gone: before a process starts, or while it runs.
+async fn orphans_are_swept(world: &World) -> Result<()> {
+    let orphan = |name: &str| -> Result<ConfigMap> {
+        let parent = serde_json::from_value(json!({"metadata": {"name": name, "namespace": world.parent_namespace}}))?;
+        Ok(Copier {
+            children: world.child_namespace.clone(),
+        }
+        .child(&parent))
+    };
+    world
+        .children
+        .create(&PostParams::default(), &orphan("left-before")?)
+        .await?;
+    let (_, running) = world.start("third");
+    world
+        .come_to_rest(&running)
+        .await
+        .context("an orphan from before the start")?;
+    world
+        .children
+        .create(&PostParams::default(), &orphan("left-later")?)
+        .await?;
+    world
+        .come_to_rest(&running)
+        .await
+        .context("an orphan that came later")?;
+    running.end().await
 }
 
 /// A second process takes the lease that the first released, looks at everything, and finds nothing to write.
