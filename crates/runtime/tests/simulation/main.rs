@@ -10,6 +10,7 @@ mod behaviour;
 mod chaos;
 mod fields;
 mod handover;
+mod orphans;
 mod server;
 mod state;
 mod streams;
