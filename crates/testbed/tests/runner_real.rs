@@ -3,6 +3,9 @@
 //! Every parent, a ConfigMap with a label, gets a child of the same content in another namespace; both are plain
 //! Kubernetes kinds, so the test is about the runner alone. The runner has only the rights that it needs.
 
+#[path = "support/running.rs"]
+mod running;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
@@ -12,18 +15,16 @@ use std::{
 
 use anyhow::{Context as _, Result, bail, ensure};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
-use hyperplane_runtime::{
-    Admin, Clock, Context, Failure, LeaseSettings, Manager, Metrics, Next, ObjectKey, Reconciler, Settings, Watch,
-};
+use hyperplane_runtime::{Context, Failure, LeaseSettings, Manager, Next, ObjectKey, Reconciler, Settings, Watch};
 use hyperplane_testbed::ControlPlane;
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::{
     Api, Client, ResourceExt as _,
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
 };
+use running::{Running, clock};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
-use tokio_util::sync::CancellationToken;
 
 /// Parents at the start; each is edited, and every fifth deleted, while the server goes away.
 const PARENTS: usize = 200;
@@ -122,9 +123,9 @@ impl World {
         })
     }
 
-    /// Starts a manager and gives back its metrics and the handle that stops it.
-    fn start(&self, identity: &str) -> (Metrics, Running) {
-        let mut settings = Settings::new("runner-test", identity, Clock::reading(now), 1);
+    /// Starts a process.
+    fn start(&self, identity: &str) -> Running {
+        let mut settings = Settings::new("runner-test", identity, clock(), 1);
         settings.lease = Some(LeaseSettings::new(&self.parent_namespace, "runner-test", identity));
         let mut manager = Manager::new(self.runner.clone(), settings);
         let copier = Copier {
@@ -136,10 +137,7 @@ impl World {
             .controller("copier", parents, copier)
             .owns_by_annotation(children, PARENT)
             .register();
-        let (metrics, admin) = (manager.metrics(), manager.admin());
-        let stop = CancellationToken::new();
-        let task = tokio::spawn(manager.run(stop.clone()));
-        (metrics, Running { admin, stop, task })
+        Running::start(manager)
     }
 
     async fn create_parents(&self) -> Result<()> {
@@ -227,29 +225,6 @@ impl World {
     }
 }
 
-struct Running {
-    admin: Admin,
-    stop: CancellationToken,
-    task: tokio::task::JoinHandle<Result<(), hyperplane_runtime::ManagerError>>,
-}
-
-impl Running {
-    /// What the runner itself says about its watches and objects.
-    fn state(&self) -> String {
-        self.admin.respond(&http::Method::GET, "/debug/state").into_body()
-    }
-
-    async fn end(self) -> Result<()> {
-        self.stop.cancel();
-        Ok(self.task.await??)
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "a real server lives in real time")]
-fn now() -> jiff::Timestamp {
-    jiff::Timestamp::now()
-}
-
 /// Lets a user do in some namespaces what the runner needs, and nothing else.
 async fn grant(control_plane: &ControlPlane, user: &str, namespaces: &[&str]) -> Result<()> {
     for namespace in namespaces {
@@ -302,23 +277,12 @@ async fn contents(api: &Api<ConfigMap>) -> Result<BTreeMap<String, Option<BTreeM
     Ok(ours.map(|map| (map.name_any(), map.data)).collect())
 }
 
-/// The value of a counter on a page of metrics, over all labels that match.
-fn counter(metrics: &Metrics, name: &str, label: &str) -> usize {
-    let page = metrics.render();
-    let lines = page
-        .lines()
-        .filter(|line| line.starts_with(&format!("{name}{{")) && line.contains(label));
-    lines
-        .filter_map(|line| line.rsplit(' ').next()?.parse::<usize>().ok())
-        .sum()
-}
-
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs a real control plane: cargo xtask test"]
 async fn nothing_is_lost_when_the_server_goes_away_under_load() -> Result<()> {
     let control_plane = ControlPlane::shared().await?;
     let world = World::new(control_plane).await?;
-    let (metrics, running) = world.start("first");
+    let running = world.start("first");
     world.create_parents().await?;
     for revision in 1..=RESTARTS {
         let (disturbed, restarted) = tokio::join!(world.disturb(revision), control_plane.restart_api_server());
@@ -329,7 +293,7 @@ async fn nothing_is_lost_when_the_server_goes_away_under_load() -> Result<()> {
     let children = contents(&world.children).await?;
     assert_eq!(children.len(), PARENTS - RESTARTS * PARENTS / 5);
     assert!(
-        counter(&metrics, "hyperplane_runtime_watch_restarts_total", "") >= 1,
+        running.counter("hyperplane_runtime_watch_restarts_total", "") >= 1,
         "no watch was ever dropped"
     );
     running.end().await?;
@@ -351,7 +315,7 @@ async fn orphans_are_swept(world: &World) -> Result<()> {
         .children
         .create(&PostParams::default(), &orphan("left-before")?)
         .await?;
-    let (_, running) = world.start("third");
+    let running = world.start("third");
     world
         .come_to_rest(&running)
         .await
@@ -370,18 +334,18 @@ async fn orphans_are_swept(world: &World) -> Result<()> {
 /// A second process takes the lease that the first released, looks at everything, and finds nothing to write.
 async fn a_fresh_process_writes_nothing(world: &World) -> Result<()> {
     let before = versions(&world.children).await?;
-    let (metrics, running) = world.start("second");
+    let running = world.start("second");
     let deadline = Instant::now() + LIMIT;
-    while counter(&metrics, "hyperplane_runtime_writes_total", "skipped") < before.len() {
+    while running.writes("skipped") < before.len() {
         ensure!(
             Instant::now() < deadline,
             "not every parent was looked at:\n{}",
-            metrics.render()
+            running.state()
         );
         sleep(LOOK).await;
     }
+    assert_eq!(running.writes("applied"), 0);
     running.end().await?;
-    assert_eq!(counter(&metrics, "hyperplane_runtime_writes_total", "applied"), 0);
     assert_eq!(versions(&world.children).await?, before);
     Ok(())
 }

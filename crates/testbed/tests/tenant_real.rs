@@ -1,10 +1,13 @@
 //! Writes on behalf of a tenant on a real API server: made as the tenant's own service account, refused where it has no
 //! right, and not repeated by a fresh process although the server fills in defaults.
 
+#[path = "support/running.rs"]
+mod running;
+
 use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result, ensure};
-use hyperplane_runtime::{Clock, Context, Failure, Identity, Manager, Metrics, Next, Reconciler, Settings, Watch};
+use hyperplane_runtime::{Context, Failure, Identity, Manager, Next, Reconciler, Settings, Watch};
 use hyperplane_testbed::ControlPlane;
 use k8s_openapi::api::{
     apps::v1::Deployment,
@@ -15,10 +18,10 @@ use kube::{
     Api, Client, ResourceExt as _,
     api::{ListParams, PostParams},
 };
+use running::{Running, clock};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
-use tokio_util::sync::CancellationToken;
 
 /// How long the world may take to show what is waited for.
 const LIMIT: Duration = Duration::from_mins(1);
@@ -138,48 +141,16 @@ async fn order(client: &Client, namespace: &str, name: &str, target: &str) -> Re
     Ok(())
 }
 
-struct Running {
-    metrics: Metrics,
-    stop: CancellationToken,
-    task: tokio::task::JoinHandle<Result<(), hyperplane_runtime::ManagerError>>,
-}
-
-impl Running {
-    fn start(runner: Client, instance: &str) -> Self {
-        let settings = Settings::new("tenant-test", instance, Clock::reading(now), 1);
-        let mut manager = Manager::new(runner, settings);
-        let ours = "tenant-test=true";
-        manager
-            .controller("tenant", Watch::<ConfigMap>::all().labels("tenant-test=order"), Tenant)
-            .owns(Watch::<Deployment>::all().labels(ours))
-            .owns(Watch::<Service>::all().labels(ours))
-            .owns(Watch::<NetworkPolicy>::all().labels(ours))
-            .register();
-        let metrics = manager.metrics();
-        let stop = CancellationToken::new();
-        let task = tokio::spawn(manager.run(stop.clone()));
-        Self { metrics, stop, task }
-    }
-
-    /// How many writes ended in this way.
-    fn writes(&self, result: &str) -> usize {
-        let page = self.metrics.render();
-        let ours = |line: &&str| line.starts_with("hyperplane_runtime_writes_total{") && line.contains(result);
-        page.lines()
-            .filter(ours)
-            .filter_map(|line| line.rsplit(' ').next()?.parse::<usize>().ok())
-            .sum()
-    }
-
-    async fn end(self) -> Result<()> {
-        self.stop.cancel();
-        Ok(self.task.await??)
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "a real server lives in real time")]
-fn now() -> jiff::Timestamp {
-    jiff::Timestamp::now()
+fn start(runner: Client, instance: &str) -> Running {
+    let mut manager = Manager::new(runner, Settings::new("tenant-test", instance, clock(), 1));
+    let ours = "tenant-test=true";
+    manager
+        .controller("tenant", Watch::<ConfigMap>::all().labels("tenant-test=order"), Tenant)
+        .owns(Watch::<Deployment>::all().labels(ours))
+        .owns(Watch::<Service>::all().labels(ours))
+        .owns(Watch::<NetworkPolicy>::all().labels(ours))
+        .register();
+    Running::start(manager)
 }
 
 /// Waits until a look at the world gives something.
@@ -215,7 +186,7 @@ async fn tenants_are_served_as_themselves_and_cannot_reach_each_other() -> Resul
         "the runner writes as itself"
     );
 
-    let first = Running::start(runner.clone(), "first");
+    let first = start(runner.clone(), "first");
     let policies: Api<NetworkPolicy> = Api::namespaced(admin.clone(), &home);
     eventually("the policy of the honest order", async || {
         Ok(policies.get_opt("example").await?)
@@ -236,7 +207,7 @@ async fn tenants_are_served_as_themselves_and_cannot_reach_each_other() -> Resul
     );
     first.end().await.context("the first process")?;
 
-    let second = Running::start(runner, "second");
+    let second = start(runner, "second");
     eventually("a look at everything", async || {
         Ok((second.writes("skipped") >= 3).then_some(()))
     })
