@@ -8,12 +8,13 @@ use k8s_openapi::api::core::v1::ObjectReference;
 use kube::Client;
 use serde::Serialize;
 
+use hyperplane_seams::{Clock, Identity};
+
 use crate::{
     client_service::wrap,
-    clock::Clock,
     events::{EventType, Note, Recorder, reference},
     failure::Failure,
-    identity::{Identity, IdentityLayer, IdentityMode},
+    identity::{IdentityLayer, IdentityMode},
     kind::Kind,
     object_key::ObjectKey,
     writer::{Applied, Writer},

@@ -13,7 +13,9 @@ use serde_json::json;
 use tokio::{sync::mpsc, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use crate::{clock::Clock, endpoint::Endpoint, metrics::Metrics, random::Random};
+use hyperplane_seams::{Clock, Random};
+
+use crate::{endpoint::Endpoint, metrics::Metrics};
 
 #[cfg(test)]
 mod tests;

@@ -10,13 +10,14 @@ use std::{
 use serde::Serialize;
 use tokio::{sync::Notify, time::Instant};
 
+use hyperplane_seams::Random;
+
 use crate::{
     cache::Change,
     kind::Kind,
     metrics::{ControllerMetrics, to_gauge},
     object_key::ObjectKey,
     queue::{Outcome, Popped, Priority, Queue},
-    random::Random,
     store::lock,
     trigger::is_edit,
 };

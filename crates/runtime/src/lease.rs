@@ -12,8 +12,9 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
+use hyperplane_seams::Clock;
+
 use crate::{
-    clock::Clock,
     election::{Election, Move, Record},
     endpoint::Endpoint,
     fence::{Fence, Leadership},

@@ -12,7 +12,7 @@
 //! - **Time and randomness** are parameters ([`Clock`], [`Settings::seed`]); on paused tokio time, a seed gives the
 //!   same trace of requests every time.
 //!
-//! The crate knows no other crate of the product, and no kind in particular.
+//! The crate knows no kind in particular.
 //!
 //! ```no_run
 //! use std::{collections::BTreeMap, sync::Arc};
@@ -73,7 +73,6 @@
 mod admin;
 mod cache;
 mod client_service;
-mod clock;
 pub mod conditions;
 mod context;
 mod controller;
@@ -96,7 +95,6 @@ mod outbound;
 mod ownership;
 mod parsed;
 pub mod queue;
-mod random;
 mod reconciler;
 mod runner;
 mod saga;
@@ -108,13 +106,14 @@ mod watch;
 mod writer;
 
 pub use admin::Admin;
-pub use clock::Clock;
 pub use context::Context;
 pub use controller::ControllerBuilder;
 pub use events::{EVENT_INTERVAL, EventType};
 pub use failure::{BoxError, Disposition, Failure, Meaning};
 pub use fence::{Fence, FenceLayer, FenceService, Fenced, Leadership};
-pub use identity::{Identity, IdentityLayer, IdentityMode, IdentityService, InvalidIdentity};
+// Operators know no crate of the ground but this one.
+pub use hyperplane_seams::{Clock, Identity, InvalidIdentity, Random};
+pub use identity::{IdentityLayer, IdentityMode, IdentityService};
 pub use inbox::{ControllerStatus, ObjectStatus};
 pub use kind::Kind;
 pub use lease::{LEASE_DURATION, LeaseSettings};
@@ -122,7 +121,6 @@ pub use manager::{DRAIN, Manager, ManagerError, Settings};
 pub use metrics::Metrics;
 pub use object_key::ObjectKey;
 pub use outbound::{OutboundLayer, OutboundLimits, OutboundService, TimedOut};
-pub use random::Random;
 pub use reconciler::{Next, Reconciler};
 pub use runner::{CONCURRENCY, DEADLINE, RESYNC};
 pub use saga::{Progress, Saga, Step};

@@ -12,10 +12,11 @@ use thiserror::Error;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use hyperplane_seams::{Clock, Random};
+
 use crate::{
     admin::Admin,
     client_service::wrap,
-    clock::Clock,
     context::Context,
     controller::ControllerBuilder,
     events::{self, Publisher, Recorder},
@@ -28,7 +29,6 @@ use crate::{
     ledger::Ledger,
     metrics::Metrics,
     outbound::{OutboundLayer, OutboundLimits},
-    random::Random,
     reconciler::Reconciler,
     runner::Runner,
     store::{Store, lock},
@@ -285,7 +285,9 @@ mod tests {
     use tower::service_fn;
 
     use super::*;
-    use crate::{fence::Leadership, identity::Identity};
+    use hyperplane_seams::Identity;
+
+    use crate::fence::Leadership;
 
     /// Method, impersonated user and body of each request.
     type Log = Arc<Mutex<Vec<(String, String, String)>>>;

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use crate::random::Random;
+use hyperplane_seams::Random;
 
 #[cfg(test)]
 mod tests;

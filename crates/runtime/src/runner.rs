@@ -21,6 +21,8 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use hyperplane_seams::Random;
+
 use crate::{
     events::{EventType, Note, Recorder},
     failure::{Disposition, Failure},
@@ -30,7 +32,6 @@ use crate::{
     metrics::to_gauge,
     object_key::ObjectKey,
     queue::Outcome,
-    random::Random,
     reconciler::Next,
     tasks::{Panicked, Tasks, panic_message},
 };

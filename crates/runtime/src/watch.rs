@@ -11,7 +11,9 @@ use kube::{
 };
 use tokio::time::Instant;
 
-use crate::{kind::Kind, metrics::Metrics, parsed::Parsed, random::Random, store::Store};
+use hyperplane_seams::Random;
+
+use crate::{kind::Kind, metrics::Metrics, parsed::Parsed, store::Store};
 
 /// The first pause after a failed watch.
 const RETRY_BASE: Duration = Duration::from_millis(800);
