@@ -1,5 +1,6 @@
 //! The `hyperplane` binary: parses the command line and hands over to one module per command.
 
+mod apiserver;
 mod crds;
 
 use std::{
@@ -21,6 +22,12 @@ struct CommandLine {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Serve a Kubernetes API on this machine, durable and with nothing else to install.
+    ///
+    /// For example: hyperplane apiserver --data-dir DIR
+    ///
+    /// Prints one line when it is ready, logs to standard error (RUST_LOG), and ends at SIGTERM or SIGINT.
+    Apiserver(apiserver::Arguments),
     /// Print the CustomResourceDefinitions, ready for kubectl.
     ///
     /// For example: hyperplane crds | kubectl apply --server-side -f -
@@ -30,6 +37,8 @@ enum Command {
 fn main() -> ExitCode {
     let CommandLine { command } = CommandLine::parse();
     let outcome = match command {
+        // Not locked: it serves for long, and others write there too.
+        Command::Apiserver(arguments) => apiserver::run(&arguments, &mut io::stdout()),
         Command::Crds(arguments) => crds::run(&arguments, &mut io::stdout().lock()),
     };
     match outcome {

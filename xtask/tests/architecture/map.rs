@@ -31,6 +31,7 @@ pub(crate) const CRATES: &[(&str, Layer)] = &[
     ("hyperplane-platforms", Layer::Domain),
     ("hyperplane-rollout", Layer::Domain),
     ("hyperplane-schema", Layer::Domain),
+    ("hyperplane-wire", Layer::Domain),
     ("hyperplane-control-plane", Layer::Operator),
     ("hyperplane-hosted-cluster", Layer::Operator),
     ("hyperplane-ignition", Layer::Operator),

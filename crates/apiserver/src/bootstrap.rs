@@ -1,0 +1,70 @@
+//! What a cluster begins with: the namespaces of the system, the default policy, and the Service under which pods find
+//! the server. Every start puts back what is missing, and leaves what was changed.
+
+use hyperplane_access::bootstrap;
+use hyperplane_wire::{Failure, Reason};
+use serde_json::{Value, json};
+
+use crate::{call::Call, core::Core, metadata};
+
+/// The namespaces of the system.
+const NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
+/// Priorities of what the system runs.
+const PRIORITIES: [(&str, i64, &str); 2] = [
+    (
+        "system-cluster-critical",
+        2_000_000_000,
+        "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
+    ),
+    (
+        "system-node-critical",
+        2_000_001_000,
+        "Used for system critical pods that must not be moved from their current node.",
+    ),
+];
+
+/// Creates what is missing of it.
+pub(crate) async fn run(core: &Core) -> Result<(), Failure> {
+    for name in NAMESPACES {
+        ensure(
+            core,
+            "",
+            "namespaces",
+            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}),
+        )
+        .await?;
+    }
+    for entry in bootstrap::objects() {
+        ensure(core, bootstrap::GROUP, entry.resource, (*entry.object).clone()).await?;
+    }
+    for (name, value, description) in PRIORITIES {
+        let class = json!({
+            "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name},
+            "value": value, "description": description, "preemptionPolicy": "PreemptLowerPriority",
+        });
+        ensure(core, "scheduling.k8s.io", "priorityclasses", class).await?;
+    }
+    Ok(())
+}
+
+async fn ensure(core: &Core, group: &str, plural: &str, object: Value) -> Result<(), Failure> {
+    let Some(served) = core.registry.get().find(group, "v1", plural).cloned() else {
+        return Ok(());
+    };
+    let (namespace, name) = (
+        metadata::text(&object, "namespace").to_owned(),
+        metadata::text(&object, "name").to_owned(),
+    );
+    if Core::find(&core.store.snapshot(), &served, &namespace, &name).is_some() {
+        return Ok(());
+    }
+    let mut object = object;
+    served.resource.behaviour.default(&mut object);
+    match core
+        .create(&Call::internal(&served, &namespace, &name, ""), object)
+        .await
+    {
+        Err(failure) if failure.reason != Reason::AlreadyExists => Err(failure),
+        _ => Ok(()),
+    }
+}

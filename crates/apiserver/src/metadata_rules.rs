@@ -1,0 +1,107 @@
+//! The rules that metadata obeys whatever the kind, in upstream's words (apimachinery, api/validation/objectmeta.go).
+
+use std::collections::BTreeSet;
+
+use hyperplane_schema::{FieldError, names, object_meta};
+use serde_json::Value;
+
+use crate::metadata;
+
+/// Complaints about the metadata of an object. `name_rule` has the kind's words about its name.
+pub(crate) fn check(object: &Value, is_namespaced: bool, name_rule: impl Fn(&str) -> Vec<String>) -> Vec<FieldError> {
+    let mut errors = check_name(object, name_rule);
+    errors.extend(check_namespace(metadata::text(object, "namespace"), is_namespaced));
+    errors.extend(object_meta::validate_parts(&object["metadata"], "metadata"));
+    errors
+}
+
+/// Complaints about a change of metadata.
+pub(crate) fn check_update(object: &Value, old: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    if metadata::is_deleting(old) {
+        errors.extend(no_new_finalizers(object, old));
+    }
+    if metadata::text(object, "resourceVersion").is_empty() {
+        errors.push(FieldError::invalid(
+            "metadata.resourceVersion",
+            "",
+            "must be specified for an update",
+        ));
+    }
+    for field in [
+        "name",
+        "namespace",
+        "uid",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+    ] {
+        let (new, known) = (metadata::of(object).get(field), metadata::of(old).get(field));
+        if new.filter(|value| !value.is_null()) != known.filter(|value| !value.is_null()) {
+            let value = new.cloned().unwrap_or(Value::Null);
+            errors.push(FieldError::invalid(
+                format!("metadata.{field}"),
+                value,
+                "field is immutable",
+            ));
+        }
+    }
+    errors
+}
+
+fn check_name(object: &Value, name_rule: impl Fn(&str) -> Vec<String>) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let (name, prefix) = (metadata::text(object, "name"), metadata::text(object, "generateName"));
+    if !prefix.is_empty() {
+        // A prefix may end where a name may not: the suffix follows.
+        let trial = format!("{}a", prefix.trim_end_matches('-'));
+        for message in name_rule(&trial) {
+            errors.push(FieldError::invalid("metadata.generateName", prefix, message));
+        }
+    }
+    if name.is_empty() {
+        errors.push(FieldError::required(
+            "metadata.name",
+            "name or generateName is required",
+        ));
+    } else {
+        let mut messages = name_rule(name);
+        if messages.is_empty() {
+            messages = names::path_segment(name, false);
+        }
+        errors.extend(
+            messages
+                .into_iter()
+                .map(|message| FieldError::invalid("metadata.name", name, message)),
+        );
+    }
+    errors
+}
+
+fn check_namespace(namespace: &str, is_namespaced: bool) -> Vec<FieldError> {
+    match (is_namespaced, namespace.is_empty()) {
+        (true, true) => vec![FieldError::required("metadata.namespace", "")],
+        (true, false) => names::dns_1123_label(namespace)
+            .into_iter()
+            .map(|message| FieldError::invalid("metadata.namespace", namespace, message))
+            .collect(),
+        (false, true) => Vec::new(),
+        (false, false) => vec![FieldError::forbidden("metadata.namespace", "not allowed on this type")],
+    }
+}
+
+fn no_new_finalizers(object: &Value, old: &Value) -> Option<FieldError> {
+    let known: BTreeSet<&str> = metadata::finalizers(old).collect();
+    let new: BTreeSet<&str> = metadata::finalizers(object)
+        .filter(|finalizer| !known.contains(finalizer))
+        .collect();
+    if new.is_empty() {
+        return None;
+    }
+    let list: Vec<String> = new.iter().map(|finalizer| format!("{finalizer:?}")).collect();
+    let detail = format!(
+        "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
+        list.join(", ")
+    );
+    Some(FieldError::forbidden("metadata.finalizers", detail))
+}

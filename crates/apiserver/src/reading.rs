@@ -1,0 +1,111 @@
+//! From the bytes of a body to an object of a kind: decoded, freed of what the kind does not know, with its defaults.
+
+use hyperplane_wire::{
+    Failure, Reason,
+    decode::{self, Decoded, Expected},
+    negotiate::BodyFormat,
+    options::FieldValidation,
+};
+use serde_json::Value;
+
+use crate::{call::Call, metadata};
+
+/// The object in a body.
+pub(crate) fn object(call: &Call, body: &[u8], format: BodyFormat) -> Result<Value, Failure> {
+    let Decoded { mut value, duplicates } = decode::decode_object(body, format, &expected(call), call.served.origin())?;
+    settle(call, &mut value, duplicates)?;
+    Ok(value)
+}
+
+/// Makes a value an object of the kind: what the kind does not know is removed, refused or warned of, as the client
+/// wishes; what the client left open is filled in. `complaints` are those about the text from which it came.
+pub(crate) fn settle(call: &Call, value: &mut Value, mut complaints: Vec<String>) -> Result<(), Failure> {
+    let behaviour = &call.served.resource.behaviour;
+    let unknown = behaviour
+        .read(value)
+        .map_err(|malformed| expected(call).mishandled(&malformed.0))?;
+    complaints.extend(unknown.into_iter().map(|path| format!("unknown field {path:?}")));
+    if !complaints.is_empty() {
+        match call.field_validation {
+            FieldValidation::Ignore => {}
+            FieldValidation::Warn => complaints.iter().for_each(|complaint| call.warnings.add(complaint)),
+            FieldValidation::Strict => {
+                return Err(expected(call).strict_failure(&complaints));
+            }
+        }
+    }
+    behaviour.default(value);
+    Ok(())
+}
+
+/// The same for the outcome of a patch, which must still be of the kind.
+pub(crate) fn settle_patched(call: &Call, value: &mut Value, complaints: Vec<String>) -> Result<(), Failure> {
+    let outcome = value.to_string();
+    decode::check_object(value, &expected(call), call.served.origin(), outcome.as_bytes())?;
+    let patched = value.clone();
+    settle(call, value, complaints).map_err(|failure| match failure.reason {
+        Reason::BadRequest if call.field_validation == FieldValidation::Strict => {
+            let complaint = failure
+                .message
+                .split_once(": ")
+                .map_or(failure.message.as_str(), |(_, complaint)| complaint);
+            decode::invalid_patch(&patched, complaint)
+        }
+        _ => failure,
+    })
+}
+
+fn expected(call: &Call) -> Expected<'_> {
+    Expected::of_resource(&call.served.resource)
+}
+
+/// The intent in the body of an apply. It names the object that the path names, and says nothing of who owns what.
+pub(crate) fn intent(call: &Call, body: &[u8], format: BodyFormat) -> Result<Value, Failure> {
+    let Decoded { mut value, duplicates } =
+        decode::decode(body, format).map_err(|error| Failure::bad_request(format!("error decoding YAML: {error}")))?;
+    let of = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();
+    let (api_version, kind) = (of("apiVersion"), of("kind"));
+    if api_version != call.served.api_version || kind != call.served.resource.kind {
+        let group_version = if api_version.contains('/') {
+            api_version.to_owned()
+        } else {
+            format!("/{api_version}")
+        };
+        return Err(Failure::bad_request(format!(
+            "invalid object type: {group_version}, Kind={kind}"
+        )));
+    }
+    // What the kind does not know has no owner: the merge refuses it. Only what cannot be decoded is refused here.
+    let mut trial = value.clone();
+    call.served
+        .resource
+        .behaviour
+        .read(&mut trial)
+        .map_err(|malformed| expected(call).mishandled(&malformed.0))?;
+    if call.field_validation == FieldValidation::Strict && !duplicates.is_empty() {
+        return Err(Failure::bad_request(format!(
+            "error strict decoding YAML: {}",
+            duplicates.join(", ")
+        )));
+    }
+    if metadata::of(&value).contains_key("managedFields") {
+        return Err(Failure::bad_request("metadata.managedFields must be nil"));
+    }
+    if metadata::text(&value, "name").is_empty() {
+        metadata::set(&mut value, "name", call.name.as_str());
+    }
+    check_name(call, &value)?;
+    Ok(value)
+}
+
+/// The name in a body is the one in the path.
+pub(crate) fn check_name(call: &Call, object: &Value) -> Result<(), Failure> {
+    let name = metadata::text(object, "name");
+    if name == call.name {
+        return Ok(());
+    }
+    Err(Failure::bad_request(format!(
+        "the name of the object ({name}) does not match the name on the URL ({})",
+        call.name
+    )))
+}

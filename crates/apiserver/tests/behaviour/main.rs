@@ -1,0 +1,4 @@
+//! The server as its clients see it, in-process and on virtual time.
+
+mod basics;
+mod support;

@@ -1,0 +1,75 @@
+//! A server in memory, driven by the test's own runtime.
+
+use std::sync::Mutex;
+
+use bytes::Bytes;
+use http::{Request, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyperplane_access::User;
+use hyperplane_apiserver::{Entropy, Server, Settings, Shared};
+use hyperplane_seams::{Clock, Random};
+use hyperplane_store::Memory;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+
+/// Where virtual time begins.
+const START: &str = "2026-01-02T03:04:05Z";
+
+/// A running server.
+pub(crate) struct World {
+    pub(crate) server: Server,
+}
+
+impl World {
+    /// A server that has just begun.
+    pub(crate) async fn new() -> Self {
+        let random = Mutex::new(Random::seeded(1));
+        let entropy = Entropy::new(move |bytes: &mut [u8]| {
+            let mut random = random.lock().unwrap();
+            for byte in bytes {
+                *byte = random.next_u64().to_le_bytes()[0];
+            }
+        });
+        let settings = Settings::new(Clock::anchored(START.parse().unwrap()), entropy);
+        let (server, writer, controllers) = Server::open(&Shared::new(), settings, Memory).unwrap();
+        tokio::spawn(writer.run());
+        tokio::spawn(controllers.run(CancellationToken::new()));
+        server.bootstrap().await.unwrap();
+        Self { server }
+    }
+
+    /// Sends a request as the administrator.
+    pub(crate) async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        content_type: &str,
+        body: impl Into<Bytes>,
+    ) -> (StatusCode, Value) {
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("content-type", content_type)
+            .header("user-agent", "test/1.0")
+            .extension(User::admin())
+            .body(Full::new(body.into()))
+            .unwrap();
+        let response = self.server.clone().oneshot(request).await.unwrap();
+        let status = response.status();
+        let bytes = response.into_body().collect().await.unwrap().to_bytes();
+        let value = serde_json::from_slice(&bytes)
+            .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&bytes).into_owned()));
+        (status, value)
+    }
+
+    /// GET.
+    pub(crate) async fn get(&self, path: &str) -> (StatusCode, Value) {
+        self.send("GET", path, "", "").await
+    }
+
+    /// POST of JSON.
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> (StatusCode, Value) {
+        self.send("POST", path, "application/json", body.to_string()).await
+    }
+}

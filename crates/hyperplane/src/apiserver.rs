@@ -1,0 +1,28 @@
+//! `hyperplane apiserver`: the embedded API server as a process of its own, and the care of its data. Owns the command
+//! line; each file below owns one step of a server's life.
+
+mod arguments;
+mod audit;
+mod data;
+mod maintenance;
+mod ready;
+mod renewal;
+mod serve;
+mod signals;
+mod system;
+mod writer;
+
+use std::io::{self, Write};
+
+pub use arguments::Arguments;
+use arguments::Task;
+
+/// Serves until it is told to end, or does a task on the data of a server that does not run.
+pub fn run(arguments: &Arguments, output: &mut impl Write) -> anyhow::Result<()> {
+    match &arguments.task {
+        None => serve::run(&arguments.serve, output),
+        Some(Task::Fsck(arguments)) => maintenance::fsck(arguments, output),
+        Some(Task::Dump(arguments)) => maintenance::dump(arguments, output),
+        Some(Task::Restore(arguments)) => maintenance::restore(arguments, io::stdin().lock(), &mut io::stderr()),
+    }
+}

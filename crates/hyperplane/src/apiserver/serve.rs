@@ -1,0 +1,255 @@
+//! A server from its start to its end. Owns the order of both; every part is made elsewhere.
+
+use std::{
+    io::Write,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    path::PathBuf,
+    sync::Arc,
+    thread,
+    time::Instant,
+};
+
+use anyhow::{Context as _, anyhow};
+use hyperplane_access::{
+    authenticate::ClientAuthorities,
+    tokens::{Issuer, SigningKey},
+};
+use hyperplane_apiserver::{
+    Controllers, Entropy, Object, Server, Settings, Shared,
+    pki::{self, Credentials, ServingNames},
+    serve::{ConnectionLimits, TlsSettings, serve},
+};
+use hyperplane_seams::Clock;
+use hyperplane_store::{Directory, Memory, OpenError, Writer};
+use secrecy::ExposeSecret as _;
+use tokio::{net::TcpListener, runtime, task::JoinSet};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    arguments::Serve,
+    audit,
+    data::{self, Data},
+    ready::Ready,
+    renewal::Renewal,
+    signals::Signals,
+    system,
+    writer::WriterThread,
+};
+
+/// Who issues the tokens of service accounts. Upstream's usual name; it is the address of the server for pods.
+const ISSUER: &str = "https://kubernetes.default.svc.cluster.local";
+/// Threads that answer requests, at least: one that is busy must not hold up all others.
+const LEAST_WORKERS: usize = 2;
+
+/// Serves until a signal comes or the disk fails.
+pub(super) fn run(arguments: &Serve, output: &mut impl Write) -> anyhow::Result<()> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "how long a start took is for people, and decides nothing"
+    )]
+    let began = Instant::now();
+    system::log();
+    let workers = thread::available_parallelism().map_or(LEAST_WORKERS, |count| count.get().max(LEAST_WORKERS));
+    let runtime = runtime::Builder::new_multi_thread()
+        .worker_threads(workers)
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let mut signals = Signals::new()?;
+        let mut running = Running::start(arguments).await?;
+        let ready = Ready {
+            server: &running.server_url,
+            kubeconfig: &running.kubeconfig,
+            took: began.elapsed(),
+        };
+        ready.print(arguments.output, output)?;
+        let failed = tokio::select! {
+            () = signals.next() => None,
+            error = running.failed() => Some(error),
+        };
+        running.tasks.spawn(signals.end_at_next());
+        let ended = running.end().await;
+        failed.map_or(ended, Err)
+    })
+}
+
+/// What a start needs, before anything is served.
+struct Prepared {
+    listener: TcpListener,
+    disk: Option<Directory>,
+    names: ServingNames,
+    credentials: Credentials,
+    pki: Option<PathBuf>,
+    kubeconfig: PathBuf,
+    clock: Clock,
+    entropy: Entropy,
+}
+
+impl Prepared {
+    /// Takes the directory and the port, and reads or makes the credentials.
+    async fn new(arguments: &Serve) -> anyhow::Result<Self> {
+        let (clock, entropy) = (system::clock(), system::entropy());
+        let data = arguments.data_dir.as_deref().map(Data::at);
+        data.as_ref().map_or(Ok(()), Data::refuse_foreign)?;
+        let kubeconfig = arguments.kubeconfig_out.clone();
+        let kubeconfig = kubeconfig.or_else(|| data.as_ref().map(Data::kubeconfig));
+        let kubeconfig = kubeconfig.context("--kubeconfig-out is missing")?;
+        data::refuse_foreign_kubeconfig(&kubeconfig)?;
+        let names = serving_names(arguments)?;
+        let disk = data.as_ref().map(Data::take).transpose()?;
+        let listener = listen(arguments.listen).await?;
+        let pki = data.as_ref().map(Data::pki);
+        let now = clock.now();
+        let credentials = match &pki {
+            Some(directory) => pki::open(directory, &names, now, &entropy)?,
+            None => Credentials::generate(&names, now, &entropy)?,
+        };
+        Ok(Self {
+            listener,
+            disk,
+            names,
+            credentials,
+            pki,
+            kubeconfig,
+            clock,
+            entropy,
+        })
+    }
+}
+
+/// The names that clients may use: those of every API server, where it listens, and what was asked for.
+fn serving_names(arguments: &Serve) -> anyhow::Result<ServingNames> {
+    let mut names = ServingNames::of_cluster(arguments.service_cluster_ip_range.first);
+    let listen = arguments.listen.ip();
+    if !listen.is_unspecified() {
+        names.addresses.insert(listen);
+    }
+    for name in &arguments.tls_san {
+        names.add(name).context("--tls-san cannot be used")?;
+    }
+    Ok(names)
+}
+
+async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    let listener = TcpListener::bind(address).await;
+    listener.with_context(|| {
+        format!("nothing can be served on {address}: choose another --listen address (port 0 picks a free port)")
+    })
+}
+
+/// Where clients of this machine reach a listener.
+fn url(address: SocketAddr) -> String {
+    let host: IpAddr = match address.ip() {
+        IpAddr::V4(host) if host.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(host) if host.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        host => host,
+    };
+    format!("https://{}", SocketAddr::new(host, address.port()))
+}
+
+/// A server that runs.
+struct Running {
+    server: Server,
+    server_url: String,
+    kubeconfig: PathBuf,
+    writer: WriterThread,
+    tasks: JoinSet<()>,
+    connections: JoinSet<()>,
+    stop: CancellationToken,
+    /// Held where the store is in memory: the credentials in it are ours alone.
+    _directory: Option<Directory>,
+}
+
+impl Running {
+    async fn start(arguments: &Serve) -> anyhow::Result<Self> {
+        let mut prepared = Prepared::new(arguments).await?;
+        let address = prepared.listener.local_addr()?;
+        let settings = settings(arguments, &prepared, address)?;
+        let disk = prepared.disk.take_if(|_| !arguments.in_memory);
+        let (server, writer, controllers) = open(settings, disk)?;
+        let writer = WriterThread::start(writer)?;
+        let bootstrapped = server.bootstrap().await;
+        bootstrapped.map_err(|failure| anyhow!("the first objects cannot be created: {}", failure.message))?;
+
+        let authorities =
+            [&prepared.credentials.cluster, &prepared.credentials.front_proxy].map(|pair| &*pair.certificate);
+        let tls = TlsSettings::new(
+            &prepared.credentials.serving,
+            &authorities.concat(),
+            prepared.clock.clone(),
+        )?;
+        let renewal = Renewal {
+            credentials: prepared.credentials,
+            names: prepared.names,
+            directory: prepared.pki,
+            server: url(address),
+            kubeconfig: prepared.kubeconfig.clone(),
+            tls: tls.clone(),
+            clock: prepared.clock,
+            entropy: prepared.entropy,
+        };
+        renewal.write_kubeconfig()?;
+
+        let stop = CancellationToken::new();
+        let (mut tasks, mut connections) = (JoinSet::new(), JoinSet::new());
+        let limits = ConnectionLimits::default();
+        connections.spawn(serve(prepared.listener, tls, server.clone(), limits, stop.clone()));
+        tasks.spawn(controllers.run(stop.clone()));
+        tasks.spawn(renewal.run());
+        Ok(Self {
+            server,
+            server_url: url(address),
+            kubeconfig: prepared.kubeconfig,
+            writer,
+            tasks,
+            connections,
+            stop,
+            _directory: prepared.disk,
+        })
+    }
+
+    /// Waits until something ends that never should.
+    async fn failed(&mut self) -> anyhow::Error {
+        let ended = tokio::select! {
+            ended = self.writer.ended() => return ended.err().unwrap_or_else(|| anyhow!("the store was closed")),
+            Some(ended) = self.tasks.join_next() => ended,
+            Some(ended) = self.connections.join_next() => ended,
+        };
+        match ended {
+            Ok(()) => anyhow!("a part of the server ended: this is a mistake of ours"),
+            Err(error) => anyhow!(error).context("a part of the server ended: this is a mistake of ours"),
+        }
+    }
+
+    /// Takes no more connections, ends watches, lets requests finish, then closes the store.
+    async fn end(mut self) -> anyhow::Result<()> {
+        self.stop.cancel();
+        self.server.end_watches();
+        while self.connections.join_next().await.is_some() {}
+        self.server.close();
+        self.writer.ended().await
+    }
+}
+
+/// The server's parameters.
+fn settings(arguments: &Serve, prepared: &Prepared, address: SocketAddr) -> anyhow::Result<Settings> {
+    let credentials = &prepared.credentials;
+    let key = SigningKey::from_pem(credentials.service_account_key.expose_secret())?;
+    let mut settings = Settings::new(prepared.clock.clone(), prepared.entropy.clone());
+    settings.authorities = Some(ClientAuthorities::from_pem(&credentials.cluster.certificate)?);
+    settings.issuer = Some(Arc::new(Issuer::new(ISSUER, key)));
+    settings.root_certificates.clone_from(&credentials.cluster.certificate);
+    settings.address = address.to_string();
+    settings.audit = arguments.audit_log.as_deref().map(audit::sink).transpose()?;
+    Ok(settings)
+}
+
+/// Opens the server on its directory, or in memory.
+fn open(settings: Settings, disk: Option<Directory>) -> anyhow::Result<(Server, Writer<Object>, Controllers)> {
+    let shared = Shared::new();
+    let opened: Result<_, OpenError> = match disk {
+        Some(directory) => Server::open(&shared, settings, directory),
+        None => Server::open(&shared, settings, Memory),
+    };
+    opened.context("the data cannot be used: see hyperplane apiserver fsck")
+}

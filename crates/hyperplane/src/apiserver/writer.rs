@@ -1,0 +1,34 @@
+//! The thread of the store's writer, which blocks while the disk works.
+
+use std::{io, thread};
+
+use anyhow::{Context as _, anyhow};
+use hyperplane_apiserver::Object;
+use hyperplane_store::Writer;
+use tokio::{runtime, sync::oneshot};
+
+/// A writer that runs.
+pub(super) struct WriterThread {
+    ended: oneshot::Receiver<anyhow::Result<()>>,
+}
+
+impl WriterThread {
+    /// Runs the writer on a thread of its own.
+    pub(super) fn start(writer: Writer<Object>) -> io::Result<Self> {
+        let runtime = runtime::Builder::new_current_thread().build()?;
+        let (sender, ended) = oneshot::channel();
+        let run = move || {
+            let outcome = runtime.block_on(writer.run());
+            // Nobody waits for it only when the process is about to end.
+            sender.send(outcome.context("the store stopped")).ok();
+        };
+        thread::Builder::new().name("store-writer".to_owned()).spawn(run)?;
+        Ok(Self { ended })
+    }
+
+    /// Waits until the writer has ended: after the store was closed and all that waited is written, or with an error.
+    pub(super) async fn ended(&mut self) -> anyhow::Result<()> {
+        let outcome = (&mut self.ended).await;
+        outcome.unwrap_or_else(|_| Err(anyhow!("the store stopped by a panic: start again")))
+    }
+}

@@ -1,0 +1,116 @@
+//! A server as a process: started, asked, told to end, killed.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(dead_code, reason = "each target uses its part")]
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader, Read as _},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdout, Command, ExitStatus, Stdio},
+};
+
+use kube::{
+    Client, Config,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+use serde_json::Value;
+
+/// A command of the binary.
+pub fn hyperplane(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperplane"));
+    command.arg("apiserver").args(arguments);
+    command
+}
+
+/// The path as an argument.
+pub fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// A server that is ready. It is killed when a test forgets it.
+pub struct Process {
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+    /// What it said when it was ready.
+    pub ready: Value,
+}
+
+impl Process {
+    /// Starts a server on a free port and waits until it is ready.
+    pub fn start(arguments: &[&str]) -> Self {
+        let mut command = hyperplane(&["--listen", "127.0.0.1:0", "-o", "json"]);
+        let mut child = command.args(arguments).stdout(Stdio::piped()).spawn().unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        stdout.read_line(&mut line).unwrap();
+        let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
+        Self { child, stdout, ready }
+    }
+
+    /// Starts a server on a data directory.
+    pub fn on(data: &Path) -> Self {
+        Self::start(&["--data-dir", text(data)])
+    }
+
+    /// Where the kubeconfig was written.
+    pub fn kubeconfig(&self) -> PathBuf {
+        self.ready["kubeconfig"].as_str().unwrap().into()
+    }
+
+    /// Where it serves.
+    pub fn address(&self) -> String {
+        self.ready["server"]
+            .as_str()
+            .unwrap()
+            .trim_start_matches("https://")
+            .to_owned()
+    }
+
+    /// A client that is the administrator.
+    pub async fn client(&self) -> Client {
+        client(Kubeconfig::read_from(self.kubeconfig()).unwrap()).await
+    }
+
+    /// Sends a signal.
+    pub fn signal(&self, signal: &str) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+    }
+
+    /// Waits for the end; says what else there was on standard output.
+    pub fn wait(&mut self) -> (ExitStatus, String) {
+        let status = self.child.wait().unwrap();
+        let mut rest = String::new();
+        self.stdout.read_to_string(&mut rest).unwrap();
+        (status, rest)
+    }
+
+    /// Sends a signal and waits for the end.
+    pub fn end(mut self, signal: &str) -> (ExitStatus, String) {
+        self.signal(signal);
+        self.wait()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended before.
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+/// A client by a kubeconfig.
+pub async fn client(kubeconfig: Kubeconfig) -> Client {
+    let options = KubeConfigOptions::default();
+    let config = Config::from_custom_kubeconfig(kubeconfig, &options).await.unwrap();
+    Client::try_from(config).unwrap()
+}
+
+/// The permissions of a file.
+pub fn mode(path: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}

@@ -1,0 +1,89 @@
+//! How `hyperplane apiserver` ends while it has something to do, on ports of this machine. No test waits for a clock.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod apiserver;
+
+use std::{path::Path, sync::Arc};
+
+use apiserver::Process;
+use rustls::{
+    ClientConfig, RootCertStore,
+    crypto::aws_lc_rs,
+    pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject as _},
+};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
+use tokio_rustls::{TlsConnector, client::TlsStream};
+
+const BODY: &str = r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"late"}}"#;
+
+/// A connection as the administrator.
+async fn connect(process: &Process, pki: &Path) -> TlsStream<TcpStream> {
+    let certificate = |name: &str| CertificateDer::from_pem_file(pki.join(name)).unwrap();
+    let mut roots = RootCertStore::empty();
+    roots.add(certificate("ca.crt")).unwrap();
+    let key = PrivateKeyDer::from_pem_file(pki.join("admin.key")).unwrap();
+    let config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_client_auth_cert(vec![certificate("admin.crt")], key)
+        .unwrap();
+    let stream = TcpStream::connect(process.address()).await.unwrap();
+    let name = ServerName::try_from("localhost").unwrap();
+    TlsConnector::from(Arc::new(config))
+        .connect(name, stream)
+        .await
+        .unwrap()
+}
+
+/// A server that waits for the body of a request, and was told to end. Its listener is closed.
+async fn ending(data: &Path) -> (Process, TlsStream<TcpStream>) {
+    let process = Process::on(data);
+    let mut stream = connect(&process, &data.join("pki")).await;
+    let head = format!(
+        "POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        BODY.len()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let expected = "HTTP/1.1 100 Continue\r\n\r\n";
+    let mut answer = vec![0; expected.len()];
+    stream.read_exact(&mut answer).await.unwrap();
+    assert_eq!(answer, expected.as_bytes());
+    process.signal("-TERM");
+    while TcpStream::connect(process.address()).await.is_ok() {
+        tokio::task::yield_now().await;
+    }
+    (process, stream)
+}
+
+#[tokio::test]
+async fn a_write_under_way_is_done_and_kept() {
+    let data = tempfile::tempdir().unwrap();
+    let (mut process, mut stream) = ending(data.path()).await;
+    stream.write_all(BODY.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 201 Created\r\n"), "{answer}");
+    assert_eq!(process.wait().0.code(), Some(0));
+
+    let process = Process::on(data.path());
+    let request = http::Request::get("/api/v1/namespaces/default/configmaps/late")
+        .body(Vec::new())
+        .unwrap();
+    let found: serde_json::Value = process.client().await.request(request).await.unwrap();
+    assert_eq!(found["metadata"]["name"], "late");
+}
+
+#[tokio::test]
+async fn a_second_signal_ends_it_at_once() {
+    let data = tempfile::tempdir().unwrap();
+    let (mut process, stream) = ending(data.path()).await;
+    process.signal("-TERM");
+    assert_eq!(process.wait().0.code(), Some(1));
+    drop(stream);
+}

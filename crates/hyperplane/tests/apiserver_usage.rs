@@ -1,0 +1,137 @@
+//! `hyperplane apiserver` where it must refuse, without a server: flags, directories and files of this machine.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output, Stdio},
+};
+
+fn hyperplane(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_hyperplane"))
+        .arg("apiserver")
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+/// The exit code and standard error of a refusal, which says nothing on standard output.
+fn refusal(arguments: &[&str]) -> (i32, String) {
+    let output = hyperplane(arguments);
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+    (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+}
+
+fn check(arguments: &[&str], code: i32, expected: &str) {
+    let (actual, error) = refusal(arguments);
+    assert_eq!(actual, code, "{arguments:?}: {error}");
+    assert!(error.contains(expected), "{arguments:?}: {error}");
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[test]
+fn wrong_flags_are_wrong_use() {
+    check(&[], 2, "--data-dir <DIR>");
+    check(&["--in-memory"], 2, "--kubeconfig-out <FILE>");
+    check(&["--data-dir", "d", "--listen", "6443"], 2, "invalid socket address");
+    check(
+        &["--data-dir", "d", "--service-cluster-ip-range", "10.0.0.0"],
+        2,
+        "use one such as 10.96.0.0/12",
+    );
+    check(&["--data-dir", "d", "-o", "yaml"], 2, "[possible values: text, json]");
+    check(&["fsck"], 2, "--data-dir <DIR>");
+    check(
+        &["--data-dir", "d", "fsck", "--data-dir", "d"],
+        2,
+        "cannot be used with",
+    );
+}
+
+#[test]
+fn a_name_that_is_none_is_refused_before_anything_is_made() {
+    let parent = tempfile::tempdir().unwrap();
+    let data = parent.path().join("data");
+    check(
+        &["--data-dir", text(&data), "--tls-san", "no name"],
+        1,
+        "error: --tls-san cannot be used: \"no name\" is no name of a server: use an IP address",
+    );
+    assert!(!data.exists());
+}
+
+#[test]
+fn a_directory_of_somebody_else_is_left_alone_on_disk() {
+    let data = tempfile::tempdir().unwrap();
+    fs::write(data.path().join("thesis.tex"), "").unwrap();
+    check(
+        &["--data-dir", text(data.path())],
+        1,
+        "is not empty and holds no data of an API server (thesis.tex is not ours): use an empty directory",
+    );
+    assert_eq!(fs::read_dir(data.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_file_is_no_directory_on_disk() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    check(
+        &["--data-dir", text(file.path())],
+        1,
+        "cannot be used as a data directory",
+    );
+}
+
+#[test]
+fn a_kubeconfig_of_somebody_is_not_written_over_on_disk() {
+    let parent = tempfile::tempdir().unwrap();
+    let (data, config) = (parent.path().join("data"), parent.path().join("config"));
+    fs::write(&config, "apiVersion: v1\n").unwrap();
+    check(
+        &["--data-dir", text(&data), "--kubeconfig-out", text(&config)],
+        1,
+        "was not written by this command: choose another --kubeconfig-out, or remove it",
+    );
+    assert_eq!(fs::read_to_string(&config).unwrap(), "apiVersion: v1\n");
+    assert!(!data.exists());
+}
+
+#[test]
+fn tasks_need_data_on_disk() {
+    let empty = tempfile::tempdir().unwrap();
+    for task in ["fsck", "dump"] {
+        check(
+            &[task, "--data-dir", text(empty.path())],
+            1,
+            "holds no data of an API server: look at --data-dir",
+        );
+    }
+    assert_eq!(fs::read_dir(empty.path()).unwrap().count(), 0);
+    check(
+        &["restore", "--data-dir", text(empty.path())],
+        1,
+        "the dump is cut off: make it again",
+    );
+}
+
+#[test]
+fn help_fits_in_eighty_columns() {
+    for arguments in [
+        &["--help"][..],
+        &["-h"],
+        &["fsck", "--help"],
+        &["dump", "--help"],
+        &["restore", "--help"],
+    ] {
+        let help = hyperplane(arguments);
+        assert!(help.status.success());
+        for line in String::from_utf8(help.stdout).unwrap().lines() {
+            assert!(line.chars().count() <= 80, "{arguments:?}: {line}");
+        }
+    }
+}
