@@ -291,8 +291,18 @@ mod tests {
         let range: ServiceRange = "10.0.0.7/29".parse().unwrap();
         assert_eq!(range.to_string(), "10.0.0.0/29");
         assert_eq!(range.first(), Ipv4Addr::new(10, 0, 0, 1));
-        for bad in ["", "10.0.0.0", "10.0.0.0/33", "10.0.0.0/31", "x/16", "10.0.0.0/4"] {
-            assert!(bad.parse::<ServiceRange>().is_err(), "{bad}");
+        for bad in [
+            "",
+            "10.0.0.0",
+            "10.0.0.0/",
+            "10.0.0.0/33",
+            "10.0.0.0/31",
+            "x/16",
+            "10.0.0.0/4",
+            "10.0.0.0/-1",
+        ] {
+            let error = bad.parse::<ServiceRange>().unwrap_err().to_string();
+            assert!(error.contains("write one such as 10.96.0.0/16"), "{error}");
         }
     }
 

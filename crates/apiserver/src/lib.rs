@@ -50,5 +50,5 @@ pub use self::{
     limits::Limits,
     object::Object,
     server::{Controllers, Settings, Shared},
-    service::Server,
+    service::{InProcess, Server},
 };

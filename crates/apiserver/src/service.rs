@@ -43,6 +43,43 @@ where
     }
 }
 
+/// The server as an in-process client reaches it: as one user, unless a request says by an
+/// [`Identity`](hyperplane_seams::Identity) that it is made for a tenant.
+#[derive(Clone)]
+pub struct InProcess {
+    server: Server,
+    user: User,
+}
+
+impl Server {
+    /// The server as this user reaches it. Credentials are not asked for: who holds the server may speak for anybody.
+    pub fn in_process(&self, user: User) -> InProcess {
+        InProcess {
+            server: self.clone(),
+            user,
+        }
+    }
+}
+
+impl<B> Service<Request<B>> for InProcess
+where
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response<Body>, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        request.extensions_mut().insert(self.user.clone());
+        self.server.call(request)
+    }
+}
+
 /// A request after its body was set aside.
 pub(crate) struct Asked<'a> {
     /// The head of the request.

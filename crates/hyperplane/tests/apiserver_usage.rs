@@ -42,7 +42,7 @@ fn wrong_flags_are_wrong_use() {
     check(
         &["--data-dir", "d", "--service-cluster-ip-range", "10.0.0.0"],
         2,
-        "use one such as 10.96.0.0/12",
+        "write one such as 10.96.0.0/16",
     );
     check(&["--data-dir", "d", "-o", "yaml"], 2, "[possible values: text, json]");
     check(&["fsck"], 2, "--data-dir <DIR>");

@@ -16,14 +16,14 @@ fn this_crate_answers_as_the_real_server_did() -> Result<()> {
         let answers: BTreeMap<String, Answer> = support::answers(&file)?;
         for case in cases {
             asked += 1;
-            let Some(recorded) = answers.get(&case.case) else {
-                differences.push(format!("{file}: {}: no answer is recorded", case.case));
+            let Some(recorded) = answers.get(&case.name) else {
+                differences.push(format!("{file}: {}: no answer is recorded", case.name));
                 continue;
             };
             let ours = support::ours::ask(&case, recorded)?;
             let difference = difference(&ours, recorded);
             if !difference.is_empty() {
-                differences.push(format!("{file}: {}:\n{}", case.case, difference.join("\n")));
+                differences.push(format!("{file}: {}:\n{}", case.name, difference.join("\n")));
             }
         }
     }

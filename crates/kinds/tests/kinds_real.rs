@@ -26,16 +26,18 @@ async fn recorded_answers_are_those_of_the_real_server() -> Result<()> {
         for case in cases {
             let answer = real::ask(&client, &case).await?;
             let recorded = recorded
-                .get(&case.case)
-                .with_context(|| format!("{file}: {}: record it", case.case))?;
-            assert_eq!(essence(&answer), essence(recorded), "{file}: {}", case.case);
+                .get(&case.name)
+                .with_context(|| format!("{file}: {}: record it", case.name))?;
+            assert_eq!(essence(&answer), essence(recorded), "{file}: {}", case.name);
         }
     }
     Ok(())
 }
 
-/// What does not differ from run to run. Messages may quote random names of other objects.
-fn essence(answer: &Answer) -> (u16, String, BTreeSet<(String, String)>, Option<BTreeSet<String>>) {
+/// Status, message, causes and fields: what does not differ from run to run. Messages of causes may quote random names.
+type Essence = (u16, String, BTreeSet<(String, String)>, Option<BTreeSet<String>>);
+
+fn essence(answer: &Answer) -> Essence {
     let causes = answer
         .causes
         .iter()

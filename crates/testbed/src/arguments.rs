@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::layout::{self, Layout};
 
-pub(crate) fn etcd(layout: &Layout) -> Vec<String> {
+pub(crate) fn etcd(layout: &Layout, is_durable: bool) -> Vec<String> {
     let own = layout.identity("etcd");
     let authority = layout.identity("etcd-ca").certificate;
     let client = format!("https://{}", layout.addresses.etcd);
@@ -26,7 +26,7 @@ pub(crate) fn etcd(layout: &Layout) -> Vec<String> {
         path("peer-trusted-ca-file", &authority),
         flag("peer-client-cert-auth", "true"),
         // The data never outlives the process, and each write would else wait for the disk.
-        flag("unsafe-no-fsync", "true"),
+        flag("unsafe-no-fsync", (!is_durable).to_string()),
     ]
 }
 

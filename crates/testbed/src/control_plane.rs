@@ -45,6 +45,8 @@ pub struct Options {
     pub controller_manager: bool,
     /// Run kube-scheduler.
     pub scheduler: bool,
+    /// Let etcd wait for the disk on every write, as in production. For measurements; the data goes all the same.
+    pub is_durable: bool,
     /// More flags for kube-apiserver, for example `--runtime-config=…`.
     pub api_server_arguments: Vec<String>,
 }
@@ -186,7 +188,7 @@ impl ControlPlane {
     }
 
     async fn start_servers(&mut self, options: &Options) -> Result<(), Error> {
-        self.start_etcd().await?;
+        self.start_etcd(options.is_durable).await?;
         self.start_api_server().await?;
         if options.controller_manager {
             let address = self.layout.addresses.controller_manager;
@@ -202,9 +204,9 @@ impl ControlPlane {
         Ok(())
     }
 
-    async fn start_etcd(&mut self) -> Result<(), Error> {
+    async fn start_etcd(&mut self, is_durable: bool) -> Result<(), Error> {
         let program = self.assets.path(Program::Etcd)?;
-        let mut server = self.spawn(Program::Etcd, &program, &arguments::etcd(&self.layout))?;
+        let mut server = self.spawn(Program::Etcd, &program, &arguments::etcd(&self.layout, is_durable))?;
         let identity = self.layout.identity("etcd-client");
         let client = client(self.layout.addresses.etcd, &self.authorities.etcd, &identity)?;
         readiness::wait(&mut server, &client, "/health", ETCD_LIMIT).await?;

@@ -7,6 +7,7 @@ mod namespace_lifecycle;
 mod nodes;
 mod pods;
 mod services;
+mod volumes;
 
 use hyperplane_wire::Failure;
 use serde_json::Value;
@@ -19,6 +20,7 @@ pub(crate) fn mutate_create(core: &Core, call: &Call, object: &mut Value) -> Res
     namespace_lifecycle::create(core, call, object)?;
     pods::complete(core, call, object)?;
     nodes::complete(call, object);
+    volumes::complete(call, object);
     services::complete(core, call, object, None)
 }
 

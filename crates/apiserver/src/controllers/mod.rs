@@ -10,6 +10,7 @@ mod garbage;
 mod names;
 mod namespaces;
 mod pending;
+pub(crate) mod protection;
 mod roles;
 
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use serde_json::Value;
 
 use self::{
     certificates::Certificates, definitions::Definitions, dependents::Dependents, expiry::Expiry,
-    namespaces::Namespaces, roles::Roles,
+    namespaces::Namespaces, protection::Protection, roles::Roles,
 };
 use crate::{call::Call, core::Core, object::Object, ownership, registry::Registry, verbs::modify::Modification};
 
@@ -33,6 +34,7 @@ pub(crate) struct Observers {
     dependents: Arc<Dependents>,
     expiry: Arc<Expiry>,
     namespaces: Arc<Namespaces>,
+    protection: Arc<Protection>,
     roles: Arc<Roles>,
 }
 
@@ -50,6 +52,7 @@ impl Observers {
             dependents: Arc::default(),
             expiry: Arc::new(Expiry::new(clock.clone())),
             namespaces: Arc::default(),
+            protection: Arc::default(),
             roles: Arc::default(),
         }
     }
@@ -61,6 +64,7 @@ impl Observers {
             Arc::clone(&self.certificates) as Arc<dyn Observer<Object>>,
             Arc::clone(&self.dependents) as Arc<dyn Observer<Object>>,
             Arc::clone(&self.expiry) as Arc<dyn Observer<Object>>,
+            Arc::clone(&self.protection) as Arc<dyn Observer<Object>>,
             Arc::clone(&self.roles) as Arc<dyn Observer<Object>>,
             Arc::clone(&self.namespaces) as Arc<dyn Observer<Object>>,
         ]
@@ -80,6 +84,7 @@ pub(crate) async fn run(core: &Core, observers: &Observers, means: &Means) {
     tokio::join!(
         certificates::run(core, &observers.certificates, means.authority.as_ref()),
         expiry::run(core, &observers.expiry),
+        protection::run(core, &observers.protection),
         roles::run(core, &observers.roles),
         definitions::run(core, &observers.definitions),
         garbage::run(core, &observers.dependents),

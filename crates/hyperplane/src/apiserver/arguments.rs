@@ -1,13 +1,9 @@
 //! The command line of the server, and what its values must look like.
 
-use std::{
-    net::{IpAddr, SocketAddr},
-    path::PathBuf,
-    str::FromStr,
-};
+use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
-use thiserror::Error;
+use hyperplane_apiserver::ServiceRange;
 
 /// What to do.
 #[derive(Args)]
@@ -89,81 +85,4 @@ pub(super) enum Output {
     Text,
     /// A line of JSON.
     Json,
-}
-
-/// The addresses of Services.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ServiceRange {
-    /// The first one, which the server itself has.
-    pub(super) first: IpAddr,
-}
-
-/// What is no range.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{0:?} is no range of at least eight addresses: use one such as 10.96.0.0/12 or fd00:10::/112")]
-pub(super) struct RangeError(String);
-
-/// Bits for the addresses in the smallest range, of eight. Upstream's.
-const LEAST_BITS: u32 = 3;
-
-impl FromStr for ServiceRange {
-    type Err = RangeError;
-
-    fn from_str(text: &str) -> Result<Self, RangeError> {
-        parse(text).ok_or_else(|| RangeError(text.to_owned()))
-    }
-}
-
-fn parse(text: &str) -> Option<ServiceRange> {
-    let (address, prefix) = text.split_once('/')?;
-    let prefix: u32 = prefix.parse().ok()?;
-    let first = match address.parse().ok()? {
-        IpAddr::V4(address) => {
-            let host = 32_u32.checked_sub(prefix).filter(|bits| *bits >= LEAST_BITS)?;
-            let mask = u32::MAX.checked_shl(host).unwrap_or(0);
-            IpAddr::V4(((address.to_bits() & mask) + 1).into())
-        }
-        IpAddr::V6(address) => {
-            let host = 128_u32.checked_sub(prefix).filter(|bits| *bits >= LEAST_BITS)?;
-            let mask = u128::MAX.checked_shl(host).unwrap_or(0);
-            IpAddr::V6(((address.to_bits() & mask) + 1).into())
-        }
-    };
-    Some(ServiceRange { first })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_server_has_the_first_address_of_the_range() {
-        let check = |range: &str, first: &str| {
-            let expected: IpAddr = first.parse().unwrap();
-            assert_eq!(range.parse(), Ok(ServiceRange { first: expected }), "{range}");
-        };
-        check("10.96.0.0/12", "10.96.0.1");
-        check("10.97.3.4/12", "10.96.0.1");
-        check("192.0.2.8/29", "192.0.2.9");
-        check("0.0.0.0/0", "0.0.0.1");
-        check("fd00:10::/112", "fd00:10::1");
-        check("::/0", "::1");
-    }
-
-    #[test]
-    fn what_is_no_range_is_refused() {
-        for range in [
-            "",
-            "10.0.0.0",
-            "10.0.0.0/",
-            "10.0.0.0/30",
-            "10.0.0.0/33",
-            "fd00::/126",
-            "a/8",
-            "10.0.0.0/-1",
-        ] {
-            let error = range.parse::<ServiceRange>().unwrap_err().to_string();
-            assert!(error.contains("use one such as 10.96.0.0/12"), "{error}");
-        }
-    }
 }

@@ -12,6 +12,7 @@ use std::{
 use anyhow::{Context as _, anyhow};
 use hyperplane_access::{
     authenticate::ClientAuthorities,
+    signing::SigningAuthority,
     tokens::{Issuer, SigningKey},
 };
 use hyperplane_apiserver::{
@@ -67,8 +68,10 @@ pub(super) fn run(arguments: &Serve, output: &mut impl Write) -> anyhow::Result<
             () = signals.next() => None,
             error = running.failed() => Some(error),
         };
-        running.tasks.spawn(signals.end_at_next());
-        let ended = running.end().await;
+        let ended = tokio::select! {
+            ended = running.end() => ended,
+            never = signals.end_at_next() => match never {},
+        };
         failed.map_or(ended, Err)
     })
 }
@@ -119,7 +122,7 @@ impl Prepared {
 
 /// The names that clients may use: those of every API server, where it listens, and what was asked for.
 fn serving_names(arguments: &Serve) -> anyhow::Result<ServingNames> {
-    let mut names = ServingNames::of_cluster(arguments.service_cluster_ip_range.first);
+    let mut names = ServingNames::of_cluster(arguments.service_cluster_ip_range.first().into());
     let listen = arguments.listen.ip();
     if !listen.is_unspecified() {
         names.addresses.insert(listen);
@@ -226,6 +229,8 @@ impl Running {
         self.stop.cancel();
         self.server.end_watches();
         while self.connections.join_next().await.is_some() {}
+        // Before the store, so that none of them is refused a write and complains.
+        self.tasks.shutdown().await;
         self.server.close();
         self.writer.ended().await
     }
@@ -238,7 +243,13 @@ fn settings(arguments: &Serve, prepared: &Prepared, address: SocketAddr) -> anyh
     let mut settings = Settings::new(prepared.clock.clone(), prepared.entropy.clone());
     settings.authorities = Some(ClientAuthorities::from_pem(&credentials.cluster.certificate)?);
     settings.issuer = Some(Arc::new(Issuer::new(ISSUER, key)));
-    settings.root_certificates.clone_from(&credentials.cluster.certificate);
+    let cluster = &credentials.cluster;
+    settings.authority = Some(SigningAuthority::from_pem(
+        &cluster.certificate,
+        cluster.key.expose_secret(),
+    )?);
+    settings.root_certificates.clone_from(&cluster.certificate);
+    settings.service_range = arguments.service_cluster_ip_range;
     settings.address = address.to_string();
     settings.audit = arguments.audit_log.as_deref().map(audit::sink).transpose()?;
     Ok(settings)

@@ -1,6 +1,6 @@
 //! How the process is told to end: SIGTERM or SIGINT once, politely; twice, at once.
 
-use std::{io, process};
+use std::{convert::Infallible, io, process};
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -28,7 +28,7 @@ impl Signals {
     }
 
     /// Ends the process at the next signal. What was acknowledged is on disk, whatever happens.
-    pub(super) async fn end_at_next(mut self) {
+    pub(super) async fn end_at_next(mut self) -> Infallible {
         self.next().await;
         tracing::warn!("Ended at once, as a second signal asked for.");
         process::exit(1);

@@ -53,6 +53,11 @@ impl Process {
         Self::start(&["--data-dir", text(data)])
     }
 
+    /// Its number among the processes of the machine.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Where the kubeconfig was written.
     pub fn kubeconfig(&self) -> PathBuf {
         self.ready["kubeconfig"].as_str().unwrap().into()

@@ -95,7 +95,8 @@ pub fn read(modules: &Path, version: &str, package: &Package) -> Result<BTreeMap
     for entry in entries {
         let path = entry?.path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if !name.ends_with(".go") || name.ends_with("_test.go") || name.contains("generated") {
+        let is_source = path.extension().is_some_and(|extension| extension == "go");
+        if !is_source || name.ends_with("_test.go") || name.contains("generated") {
             continue;
         }
         let text = fs::read_to_string(&path)?;

@@ -17,8 +17,8 @@ async fn main() -> Result<()> {
         for case in cases {
             let answer = support::real::ask(&client, &case)
                 .await
-                .with_context(|| format!("{file}: {}", case.case))?;
-            answers.insert(case.case, answer);
+                .with_context(|| format!("{file}: {}", case.name))?;
+            answers.insert(case.name, answer);
         }
         let text = serde_json::to_string_pretty(&answers)? + "\n";
         fs::write(support::answers_path(&file), text)?;

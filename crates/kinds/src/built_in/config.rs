@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::config_rules::{validate_config_map, validate_secret};
 use crate::{
-    Target,
+    Target, Verb,
     cells::{name, name_and_age, object_age},
-    row::{AGE, NAME, NAMESPACED, Row},
+    row::{AGE, NAME, NAMESPACED, Row, SubresourceRow},
     value::{object, text},
 };
 
@@ -45,12 +45,12 @@ const SERVICE_ACCOUNT: Row = Row {
     returns_deleted: true,
     type_name: "core.ServiceAccount",
     short_names: &["sa"],
-    subresources: &[crate::row::SubresourceRow {
+    subresources: &[SubresourceRow {
         name: "token",
         kind: "TokenRequest",
         group: "authentication.k8s.io",
         version: "v1",
-        verbs: &[crate::Verb::Create],
+        verbs: &[Verb::Create],
     }],
     columns: &[NAME, AGE],
     cells: name_and_age,
@@ -59,12 +59,12 @@ const SERVICE_ACCOUNT: Row = Row {
     ..NAMESPACED
 };
 
-fn config_map_cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    let entries = |field| crate::value::object(object, field).map_or(0, serde_json::Map::len);
+fn config_map_cells(config_map: &Value, now: Timestamp) -> Vec<Value> {
+    let entries = |field| object(config_map, field).map_or(0, serde_json::Map::len);
     vec![
-        name(object),
+        name(config_map),
         Value::from(entries("data") + entries("binaryData")),
-        object_age(object, now),
+        object_age(config_map, now),
     ]
 }
 

@@ -17,16 +17,16 @@ const IMMUTABLE: &str = "field is immutable when `immutable` is set";
 const ACCOUNT_ANNOTATION: &str = "kubernetes.io/service-account.name";
 
 pub(super) fn validate_config_map(
-    object: &Value,
+    config_map: &Value,
     old: Option<&Value>,
     _target: Target<'_>,
     complaints: &mut Complaints,
 ) {
     if let Some(old) = old {
-        validate_immutable(object, old, &["data", "binaryData"], complaints);
+        validate_immutable(config_map, old, &["data", "binaryData"], complaints);
     }
-    let data = crate::value::object(object, "data");
-    let binary = crate::value::object(object, "binaryData");
+    let data = object(config_map, "data");
+    let binary = object(config_map, "binaryData");
     for (key, _) in data.into_iter().flatten() {
         let path = Path::new("data");
         let path = path.key(key);

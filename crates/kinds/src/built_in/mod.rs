@@ -46,6 +46,7 @@ mod services;
 mod share_rules;
 mod small;
 mod small_rules;
+mod stateful_set_rules;
 mod storage;
 mod storage_rules;
 mod volume_rules;

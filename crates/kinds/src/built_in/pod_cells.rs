@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::pods::since;
 use crate::{
     cells::{NONE, containers, has_condition, labels, name, object_age, or},
+    human::age,
     value::{at, is_set, is_true, list, number, text},
 };
 
@@ -23,7 +23,7 @@ pub(super) fn pod_cells(pod: &Value, now: Timestamp) -> Vec<Value> {
     let total = list(pod, "spec.containers").len() + sidecars(pod).count();
     let summary = summarize(pod);
     let restarts = match summary.last_restart.filter(|_| summary.restarts != 0) {
-        Some(time) => format!("{} ({} ago)", summary.restarts, since(Some(time), now)),
+        Some(time) => format!("{} ({} ago)", summary.restarts, age(Some(time), now)),
         None => summary.restarts.to_string(),
     };
     let address = list(pod, "status.podIPs").first().map_or("", |entry| text(entry, "ip"));

@@ -175,8 +175,3 @@ fn stamp_new_pod(pod: &mut Value, old: Option<&Value>, _target: Target<'_>, now:
         condition["lastTransitionTime"] = json!(now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
     }
 }
-
-/// The time at which something below a pod's status changed, for cells.
-pub(super) fn since(value: Option<&Value>, now: Timestamp) -> String {
-    crate::human::age(value, now)
-}

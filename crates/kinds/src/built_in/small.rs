@@ -93,6 +93,8 @@ const DEFINITION: Row = Row {
     kind: "CustomResourceDefinition",
     begin_deletion: begin_definition_deletion,
     validate: validate_definition,
+    // The rules of definitions look at the name too.
+    name: |_| Vec::new(),
     create: create_definition,
     update: update_definition,
     type_name: "apiextensions.CustomResourceDefinition",
@@ -196,13 +198,12 @@ fn update_definition(definition: &mut Value, old: &Value, target: Target<'_>) {
 }
 
 fn add_stored_version(definition: &mut Value) {
-    let versions = list(&definition["spec"], "versions").iter();
-    let stored = versions
-        .filter(|version| version["storage"] == true)
-        .map(|version| text(version, "name").to_owned());
-    let stored: Vec<String> = stored.collect();
-    let Some(map) = definition.as_object_mut() else { return };
-    for name in stored {
+    let mut versions = list(&definition["spec"], "versions").iter();
+    let stored = versions.find(|version| version["storage"] == true);
+    let Some(name) = stored.map(|version| text(version, "name").to_owned()) else {
+        return;
+    };
+    if let Some(map) = definition.as_object_mut() {
         add_text(entry(map, "status"), "storedVersions", &name);
     }
 }

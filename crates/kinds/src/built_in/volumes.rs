@@ -13,6 +13,12 @@ use crate::{
 
 pub(super) const ROWS: &[Row] = &[CLAIM, VOLUME];
 
+/// Both begin without a partner.
+fn begin_pending(object: &mut Value) {
+    reset_status(object);
+    object["status"] = json!({"phase": "Pending"});
+}
+
 const CLAIM: Row = Row {
     plural: "persistentvolumeclaims",
     singular: "persistentvolumeclaim",
@@ -34,7 +40,7 @@ const CLAIM: Row = Row {
     ],
     cells: claim_cells,
     create: |object| {
-        reset_status(object);
+        begin_pending(object);
         alike_sources(object);
     },
     validate: validate_claim,

@@ -20,7 +20,8 @@ pub const NAMESPACE: &str = "kinds";
 #[serde(deny_unknown_fields)]
 pub struct Case {
     /// What is tried, unique in its file.
-    pub case: String,
+    #[serde(rename = "case")]
+    pub name: String,
     /// The object as a client sends it.
     pub object: Value,
     /// A merge patch, tried on the object after it was created.

@@ -14,17 +14,17 @@ pub fn ask(case: &Case, recorded: &Answer) -> Result<Answer> {
     match (&case.change, &recorded.old) {
         (Some(change), Some(old)) => Ok(change_object(&resource, change, old, case.target.as_deref())),
         // The object before the change was refused.
-        (Some(_), None) | (None, _) => create(&resource, &case.object, recorded),
+        (Some(_), None) | (None, _) => Ok(create(&resource, &case.object, recorded)),
     }
 }
 
-fn create(resource: &Resource, object: &Value, recorded: &Answer) -> Result<Answer> {
+fn create(resource: &Resource, object: &Value, recorded: &Answer) -> Answer {
     let mut object = object.clone();
     if resource.is_namespaced() {
         object["metadata"]["namespace"] = json!(NAMESPACE);
     }
     if let Some(refusal) = read(resource, &mut object) {
-        return Ok(refusal);
+        return refusal;
     }
     let behaviour = &resource.behaviour;
     behaviour.default(&mut object);
@@ -46,7 +46,7 @@ fn create(resource: &Resource, object: &Value, recorded: &Answer) -> Result<Answ
         .map(|message| FieldError::invalid("metadata.name", name, message))
         .collect();
     errors.extend(behaviour.validate(&object, None, Target::Main));
-    Ok(outcome(resource, object, errors, 201))
+    outcome(resource, object, &errors, 201)
 }
 
 /// What a server shares out, as the recorded one did.
@@ -93,7 +93,7 @@ fn change_object(resource: &Resource, change: &Value, old: &Value, target: Optio
     behaviour.prepare_update(&mut object, old, target);
     behaviour.stamp(&mut object, Some(old), target, Timestamp::UNIX_EPOCH);
     let errors = behaviour.validate(&object, Some(old), target);
-    outcome(resource, object, errors, 200)
+    outcome(resource, object, &errors, 200)
 }
 
 /// A body that is not even read.
@@ -120,7 +120,7 @@ fn read(resource: &Resource, object: &mut Value) -> Option<Answer> {
     }
 }
 
-fn outcome(resource: &Resource, object: Value, errors: Vec<FieldError>, code: u16) -> Answer {
+fn outcome(resource: &Resource, object: Value, errors: &[FieldError], code: u16) -> Answer {
     if errors.is_empty() {
         let mut object = object;
         resource.behaviour.default(&mut object);

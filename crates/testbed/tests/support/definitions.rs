@@ -3,6 +3,12 @@
 use anyhow::{Context as _, Result, bail};
 use hyperplane_api::{crd, schema::FeatureSet};
 use hyperplane_testbed::ControlPlane;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::{
+    Api, Client, ResourceExt as _,
+    api::PostParams,
+    runtime::wait::{await_condition, conditions::is_crd_established},
+};
 
 /// Applies the definitions of a feature set as a user would, and waits until all are Established.
 pub async fn install(control_plane: &ControlPlane, features: FeatureSet) -> Result<()> {
@@ -19,6 +25,20 @@ pub async fn install(control_plane: &ControlPlane, features: FeatureSet) -> Resu
         .context("waiting for the definitions")?;
     if !waited.status.success() {
         bail!("kubectl wait: {}", waited.stderr);
+    }
+    Ok(())
+}
+
+/// Creates the definitions of a feature set, and waits until all are Established.
+pub async fn create(client: &Client, features: FeatureSet) -> Result<()> {
+    let api: Api<CustomResourceDefinition> = Api::all(client.clone());
+    for definition in crd::definitions(features) {
+        let definition: CustomResourceDefinition = serde_json::from_value(definition)?;
+        let name = definition.name_any();
+        api.create(&PostParams::default(), &definition)
+            .await
+            .with_context(|| name.clone())?;
+        await_condition(api.clone(), &name, is_crd_established()).await?;
     }
     Ok(())
 }

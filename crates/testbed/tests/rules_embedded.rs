@@ -1,0 +1,36 @@
+//! Every rule of our schemas on the embedded API server, in-process.
+
+#![allow(clippy::disallowed_methods, reason = "the server reads the clock")]
+
+mod support;
+
+use std::sync::Mutex;
+
+use anyhow::Result;
+use hyperplane_access::User;
+use hyperplane_api::schema::FeatureSet;
+use hyperplane_apiserver::{Entropy, Server, Settings, Shared};
+use hyperplane_seams::{Clock, Random};
+use hyperplane_store::Memory;
+use kube::Client;
+use support::{definitions, rules};
+use tokio_util::sync::CancellationToken;
+
+#[tokio::test]
+async fn every_rule_holds_and_breaks_where_it_should() -> Result<()> {
+    let random = Mutex::new(Random::seeded(1));
+    let entropy = Entropy::new(move |bytes: &mut [u8]| {
+        let mut random = random.lock().unwrap();
+        bytes
+            .iter_mut()
+            .for_each(|byte| *byte = random.next_u64().to_le_bytes()[0]);
+    });
+    let settings = Settings::new(Clock::reading(jiff::Timestamp::now), entropy);
+    let (server, writer, controllers) = Server::open(&Shared::new(), settings, Memory)?;
+    tokio::spawn(writer.run());
+    tokio::spawn(controllers.run(CancellationToken::new()));
+    server.bootstrap().await?;
+    let client = Client::new(server.in_process(User::admin()), "default");
+    definitions::create(&client, FeatureSet::CustomNoUpgrade).await?;
+    rules::judge_all(&client).await
+}
