@@ -103,25 +103,22 @@ fn requirement_causes(causes: &mut Vec<Cause>, requirement: &Value, path: &str, 
     }
     let values = list(requirement, &["values"]);
     let field = format!("{path}.values");
-    let mut about_values = Vec::new();
     match text(requirement, &["operator"]) {
         "In" | "NotIn" if values.is_empty() => {
-            about_values.push(Cause::required(
+            causes.push(Cause::required(
                 &field,
                 "must be specified when `operator` is 'In' or 'NotIn'",
             ));
         }
         "Exists" | "DoesNotExist" if !values.is_empty() => {
             let complaint = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
-            about_values.push(Cause::forbidden(&field, complaint));
+            causes.push(Cause::forbidden(&field, complaint));
         }
         _ => {}
     }
     if !is_label {
-        causes.extend(about_values);
         return;
     }
-    causes.extend(about_values);
     causes.extend(label_key_causes(key, &format!("{path}.key")));
     for (index, value) in values.iter().filter_map(Value::as_str).enumerate() {
         if !is_label_value(value) {

@@ -99,7 +99,7 @@ pub fn lifetime(expiration_seconds: Option<i64>) -> SignedDuration {
 }
 
 /// The key of an authority.
-pub enum AuthorityKey {
+enum AuthorityKey {
     /// ECDSA, with the identifier of the algorithm that goes with its curve.
     Ecdsa(EcdsaKeyPair, &'static [u8]),
     /// RSA with SHA-256.

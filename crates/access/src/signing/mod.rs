@@ -10,7 +10,7 @@ mod signer;
 mod tests;
 
 pub use self::{
-    certificate::{AuthorityKey, SigningAuthority, SigningError, lifetime},
+    certificate::{SigningAuthority, SigningError, lifetime},
     request::{Request, RequestError},
     signer::{Signer, auto_approval},
 };
