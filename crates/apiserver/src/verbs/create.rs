@@ -36,14 +36,17 @@ impl Core {
             metadata::remove(&mut object, field);
         }
         ownership::deduplicate_owners(&mut object, &call.warnings);
-        let object = ownership::record_create(self, call, object);
+        let mut object = ownership::record_create(self, call, object);
         let attempts = if is_generated { self.limits.name_attempts } else { 1 };
         let mut last = None;
         for _ in 0..attempts {
-            let mut candidate = object.clone();
-            if is_generated {
-                metadata::set(&mut candidate, "name", self.entropy.name(&prefix));
-            }
+            let candidate = if is_generated {
+                let mut named = object.clone();
+                metadata::set(&mut named, "name", self.entropy.name(&prefix));
+                named
+            } else {
+                std::mem::take(&mut object)
+            };
             let finished = self.finish_create(call, candidate)?;
             match self.insert(call, finished).await {
                 Err(Insertion::Taken(name)) => last = Some(name),

@@ -24,6 +24,11 @@ pub(crate) struct World {
 impl World {
     /// A server that has just begun.
     pub(crate) async fn new() -> Self {
+        Self::with_store_limits(hyperplane_store::Limits::default()).await
+    }
+
+    /// The same with other limits of the store.
+    pub(crate) async fn with_store_limits(limits: hyperplane_store::Limits) -> Self {
         let random = Mutex::new(Random::seeded(1));
         let entropy = Entropy::new(move |bytes: &mut [u8]| {
             let mut random = random.lock().unwrap();
@@ -31,7 +36,8 @@ impl World {
                 *byte = random.next_u64().to_le_bytes()[0];
             }
         });
-        let settings = Settings::new(Clock::anchored(START.parse().unwrap()), entropy);
+        let mut settings = Settings::new(Clock::anchored(START.parse().unwrap()), entropy);
+        settings.store_limits = limits;
         let (server, writer, controllers) = Server::open(&Shared::new(), settings, Memory).unwrap();
         tokio::spawn(writer.run());
         tokio::spawn(controllers.run(CancellationToken::new()));
@@ -63,6 +69,20 @@ impl World {
         (status, value)
     }
 
+    /// A watch.
+    pub(crate) async fn watch(&self, path: &str) -> Watch {
+        let request = Request::get(path)
+            .extension(User::admin())
+            .body(Full::new(Bytes::new()))
+            .unwrap();
+        let response = self.server.clone().oneshot(request).await.unwrap();
+        assert_eq!(response.status(), 200);
+        Watch {
+            body: response.into_body(),
+            buffer: Vec::new(),
+        }
+    }
+
     /// GET.
     pub(crate) async fn get(&self, path: &str) -> (StatusCode, Value) {
         self.send("GET", path, "", "").await
@@ -71,5 +91,34 @@ impl World {
     /// POST of JSON.
     pub(crate) async fn post(&self, path: &str, body: &Value) -> (StatusCode, Value) {
         self.send("POST", path, "application/json", body.to_string()).await
+    }
+}
+
+/// The events of a watch.
+pub(crate) struct Watch {
+    body: hyperplane_apiserver::Body,
+    buffer: Vec<u8>,
+}
+
+impl Watch {
+    /// The next event; none when the watch has ended.
+    pub(crate) async fn next(&mut self) -> Option<Value> {
+        loop {
+            if let Some(end) = self.buffer.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.buffer.drain(..=end).collect();
+                return Some(serde_json::from_slice(&line).unwrap());
+            }
+            let frame = self.body.frame().await?.unwrap();
+            self.buffer.extend_from_slice(&frame.into_data().unwrap());
+        }
+    }
+
+    /// The types of all events that there are until the watch ends.
+    pub(crate) async fn words(mut self) -> Vec<String> {
+        let mut words = Vec::new();
+        while let Some(event) = self.next().await {
+            words.push(event["type"].as_str().unwrap().to_owned());
+        }
+        words
     }
 }
