@@ -87,7 +87,7 @@ proptest! {
         let resources = built_in();
         let resource = &resources[position.index(resources.len())];
         let behaviour = &resource.behaviour;
-        for target in [Target::Main, Target::Status, Target::Subresource("approval")] {
+        for target in [Target::Main, Target::Status, Target::Subresource("approval"), Target::Subresource("resize"), Target::Subresource("ephemeralcontainers")] {
             // What the server never hands on unread is survived too.
             for is_read in [false, true] {
                 let (mut object, mut before) = (body.clone(), old.clone());

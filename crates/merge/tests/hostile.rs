@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use world::World;
 
-fn entry(fields: Value) -> Value {
+fn entry(fields: &Value) -> Value {
     json!({"manager": "x", "operation": "Update", "apiVersion": world::VERSION, "fieldsType": "FieldsV1", "fieldsV1": fields})
 }
 
@@ -20,11 +20,11 @@ fn a_deep_document_is_unreadable_rather_than_deep() {
     let mut world = World::new();
     world.apply("alice", json!({"text": "a"})).unwrap();
     world.update("edit", |object| {
-        object["metadata"]["managedFields"] = json!([entry(nested(1_000, "f:a"))])
+        object["metadata"]["managedFields"] = json!([entry(&nested(1_000, "f:a"))])
     });
     assert_eq!(world.owners(), ["alice applies text"]);
     world.update("edit", |object| {
-        object["metadata"]["managedFields"] = json!([entry(nested(100, "f:a"))])
+        object["metadata"]["managedFields"] = json!([entry(&nested(100, "f:a"))])
     });
     assert_eq!(world.owners().len(), 1, "a depth that JSON parsers allow is readable");
 }
@@ -33,7 +33,7 @@ fn a_deep_document_is_unreadable_rather_than_deep() {
 fn ten_thousand_managers_against_a_large_change_take_no_quadratic_time() {
     let managers: Vec<Value> = (0..10_000)
         .map(|number| {
-            let mut entry = entry(json!({"f:spec": {"f:labels": {format!("f:k{number}"): {}}}}));
+            let mut entry = entry(&json!({"f:spec": {"f:labels": {format!("f:k{number}"): {}}}}));
             entry["manager"] = json!(format!("m{number}"));
             entry["operation"] = json!("Apply");
             entry
@@ -141,7 +141,7 @@ proptest! {
     fn any_managed_fields_can_be_lived_with(documents in proptest::collection::vec(document(), 0..4), spec in anything()) {
         let mut world = World::new();
         world.apply("alice", json!({"text": "a", "items": [{"name": "x"}]})).unwrap();
-        let entries: Vec<Value> = documents.into_iter().map(entry).collect();
+        let entries: Vec<Value> = documents.iter().map(entry).collect();
         world.update("edit", |object| object["metadata"]["managedFields"] = json!(entries));
         world.update("edit", |object| object["spec"] = spec);
         drop(world.apply("bob", json!({"text": "b", "items": []})));

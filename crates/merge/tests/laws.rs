@@ -238,8 +238,8 @@ fn drop_empty_lists(value: &mut Value) {
 
 /// The fields of the first spec that the second does not have; `free` and `labels` would collide inside.
 fn disjoint(spec: &Value, other: &Value) -> Value {
-    let other = other.as_object().unwrap();
-    let fields: Map<String, Value> = spec.as_object().unwrap().clone();
+    let other = other.as_object().expect("a spec is a map");
+    let fields: Map<String, Value> = spec.as_object().expect("a spec is a map").clone();
     fields
         .into_iter()
         .filter(|(name, _)| !other.contains_key(name))
@@ -251,11 +251,15 @@ fn disjoint(spec: &Value, other: &Value) -> Value {
 fn sorted(mut value: Value) -> Value {
     match &mut value {
         Value::Object(fields) => {
-            fields.values_mut().for_each(|field| *field = sorted(field.take()));
+            for field in fields.values_mut() {
+                *field = sorted(field.take());
+            }
             fields.retain(|_, field| !field.is_null() && *field != json!({}) && *field != json!([]));
         }
         Value::Array(items) => {
-            items.iter_mut().for_each(|item| *item = sorted(item.take()));
+            for item in items.iter_mut() {
+                *item = sorted(item.take());
+            }
             items.sort_by_key(Value::to_string);
         }
         _ => {}

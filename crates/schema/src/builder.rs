@@ -37,7 +37,10 @@ impl Builder {
             ..Node::default()
         };
         if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
-            node.properties = properties.iter().map(|(name, schema)| (name.clone(), self.node(schema))).collect();
+            node.properties = properties
+                .iter()
+                .map(|(name, schema)| (name.clone(), self.node(schema)))
+                .collect();
         }
         self.finish(node)
     }
@@ -77,11 +80,18 @@ impl Builder {
             max_properties: integer(schema, "maxProperties"),
             min_properties: integer(schema, "minProperties"),
             required: strings(schema, "required"),
-            enumeration: schema.get("enum").and_then(Value::as_array).cloned().unwrap_or_default(),
+            enumeration: schema
+                .get("enum")
+                .and_then(Value::as_array)
+                .cloned()
+                .unwrap_or_default(),
             all_of: self.nodes(schema, "allOf"),
             any_of: self.nodes(schema, "anyOf"),
             one_of: self.nodes(schema, "oneOf"),
-            not: schema.get("not").filter(|not| not.is_object()).map(|not| self.node(not)),
+            not: schema
+                .get("not")
+                .filter(|not| not.is_object())
+                .map(|not| self.node(not)),
         }
     }
 
@@ -92,7 +102,10 @@ impl Builder {
 
     fn pattern(&mut self, schema: &Map<String, Value>) -> Option<Pattern> {
         let text = schema.get("pattern")?.as_str().filter(|text| !text.is_empty())?;
-        let regex = self.patterns.entry(text.to_owned()).or_insert_with(|| go_regex::compile(text));
+        let regex = self
+            .patterns
+            .entry(text.to_owned())
+            .or_insert_with(|| go_regex::compile(text));
         Some(Pattern {
             text: text.to_owned(),
             regex: regex.clone(),
@@ -132,7 +145,11 @@ pub(crate) fn integer(schema: &Map<String, Value>, key: &str) -> Option<i64> {
 
 pub(crate) fn strings(schema: &Map<String, Value>, key: &str) -> Vec<String> {
     let list = schema.get(key).and_then(Value::as_array);
-    list.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+    list.into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect()
 }
 
 pub(crate) fn text<'a>(schema: &'a Map<String, Value>, key: &str) -> &'a str {

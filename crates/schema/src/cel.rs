@@ -84,8 +84,13 @@ impl Program {
     ) -> Result<Self, String> {
         let what = if gives == Gives::Bool { "" } else { "messageExpression " };
         let current = types.declarations.type_of(scope.declared);
-        let old = if has_optional_old { Type::optional(current.clone()) } else { current.clone() };
-        let failed = |complaints: &[ast::Complaint]| format!("{what}compilation failed: {}", ast::display(text, complaints));
+        let old = if has_optional_old {
+            Type::optional(current.clone())
+        } else {
+            current.clone()
+        };
+        let failed =
+            |complaints: &[ast::Complaint]| format!("{what}compilation failed: {}", ast::display(text, complaints));
         let ast = parse::parse(text).map_err(|complaints| failed(&complaints))?;
         let checked =
             check(ast, &Variables { current, old }, &types.declarations).map_err(|complaints| failed(&complaints))?;

@@ -66,11 +66,10 @@ pub(crate) fn is_equal(arena: &Arena, id: NodeId, value: &Value, old: &Value) ->
     let node = &arena[id];
     match (value, old) {
         (Value::Object(fields), Value::Object(old_fields)) => {
-            fields.len() == old_fields.len()
-                && fields.iter().all(|(name, field)| {
-                    let child = node.field(name);
-                    matches!((child, old_fields.get(name)), (Some(child), Some(old)) if is_equal(arena, child, field, old))
-                })
+            fields.len() == old_fields.len() && fields.iter().all(|(name, field)| {
+                let child = node.field(name);
+                matches!((child, old_fields.get(name)), (Some(child), Some(old)) if is_equal(arena, child, field, old))
+            })
         }
         (Value::Array(entries), Value::Array(old_entries)) => {
             let (ListType::Map(_), Some(items)) = (&node.list, node.items) else {
@@ -78,9 +77,9 @@ pub(crate) fn is_equal(arena: &Arena, id: NodeId, value: &Value, old: &Value) ->
             };
             let by_key = OldEntries::new(node, Some(old));
             entries.len() == old_entries.len()
-                && entries.iter().all(|entry| {
-                    by_key.get(entry).is_some_and(|old| is_equal(arena, items, entry, old))
-                })
+                && entries
+                    .iter()
+                    .all(|entry| by_key.get(entry).is_some_and(|old| is_equal(arena, items, entry, old)))
         }
         _ => value == old,
     }

@@ -54,7 +54,11 @@ impl Place<'_> {
         if self.parent.is_none() {
             return format!("json: cannot unmarshal {found} into Go value of type {expected}");
         }
-        format!("json: cannot unmarshal {found} into Go struct field {}.{} of type {expected}", self.owner, self.path())
+        format!(
+            "json: cannot unmarshal {found} into Go struct field {}.{} of type {expected}",
+            self.owner,
+            self.path()
+        )
     }
 }
 
@@ -98,18 +102,20 @@ impl Decoder<'_> {
             }
             (Type::Object, Value::Object(fields)) => {
                 let owner = node.go.as_ref().map_or(place.owner, |go| go.name.as_str());
-                fields.iter().find_map(|(name, field)| match (node.properties.get(name), node.additional) {
-                    (Some(child), _) => {
-                        let place = Place {
-                            owner,
-                            parent: Some(place),
-                            name,
-                        };
-                        self.value(*child, field, &place)
-                    }
-                    (None, Additional::Schema(child)) => self.value(child, field, place),
-                    _ => None,
-                })
+                fields
+                    .iter()
+                    .find_map(|(name, field)| match (node.properties.get(name), node.additional) {
+                        (Some(child), _) => {
+                            let place = Place {
+                                owner,
+                                parent: Some(place),
+                                name,
+                            };
+                            self.value(*child, field, &place)
+                        }
+                        (None, Additional::Schema(child)) => self.value(child, field, place),
+                        _ => None,
+                    })
             }
             (_, other) => Some(place.mismatch(json_word(other), &self.go_type(id))),
         }
@@ -122,7 +128,11 @@ impl Decoder<'_> {
         }
         match (node.kind, node.special) {
             (_, Special::Bytes) => "[]uint8".to_owned(),
-            (Type::Array, _) => format!("[]{}", node.items.map_or_else(|| "interface {}".to_owned(), |id| self.go_type(id))),
+            (Type::Array, _) => format!(
+                "[]{}",
+                node.items
+                    .map_or_else(|| "interface {}".to_owned(), |id| self.go_type(id))
+            ),
             (Type::Object, _) => match node.additional {
                 Additional::Schema(id) => format!("map[string]{}", self.go_type(id)),
                 _ => "map[string]interface {}".to_owned(),
@@ -137,7 +147,9 @@ impl Decoder<'_> {
 }
 
 fn integer_error(number: &Number, kind: &str, place: &Place<'_>) -> Option<String> {
-    let fits = number.as_i64().is_some_and(|integer| kind != "int32" || i32::try_from(integer).is_ok());
+    let fits = number
+        .as_i64()
+        .is_some_and(|integer| kind != "int32" || i32::try_from(integer).is_ok());
     let text = || go_text::json(&Value::Number(number.clone()));
     (!fits).then(|| place.mismatch(&format!("number {}", text()), kind))
 }
@@ -187,12 +199,18 @@ fn unparsable_time(text: &str, layout: &str) -> String {
             None => false,
         };
         if !is_right {
-            return format!("parsing time {quoted} as \"{layout}\": cannot parse {} as \"{part}\"", go_text::quote(rest));
+            return format!(
+                "parsing time {quoted} as \"{layout}\": cannot parse {} as \"{part}\"",
+                go_text::quote(rest)
+            );
         }
         rest = &rest[length..];
     }
     if rest.is_empty() || !rest.starts_with(['Z', '+', '-', '.']) {
-        return format!("parsing time {quoted} as \"{layout}\": cannot parse {} as \"Z07:00\"", go_text::quote(rest));
+        return format!(
+            "parsing time {quoted} as \"{layout}\": cannot parse {} as \"Z07:00\"",
+            go_text::quote(rest)
+        );
     }
     format!("parsing time {quoted}: day out of range")
 }
@@ -202,6 +220,9 @@ fn base64_error(text: &str) -> Option<String> {
         return None;
     }
     let is_alphabet = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
-    let at = text.bytes().position(|byte| !is_alphabet(byte)).unwrap_or(text.len() / 4 * 4);
+    let at = text
+        .bytes()
+        .position(|byte| !is_alphabet(byte))
+        .unwrap_or(text.len() / 4 * 4);
     Some(format!("illegal base64 data at input byte {at}"))
 }

@@ -13,7 +13,10 @@ pub(crate) fn default(arena: &Arena, id: NodeId, value: &mut Value) {
     match value {
         Value::Object(fields) => {
             for (name, child) in &node.defaulted {
-                if fields.get(name).is_none_or(|field| is_null_where_forbidden(arena, *child, field)) {
+                if fields
+                    .get(name)
+                    .is_none_or(|field| is_null_where_forbidden(arena, *child, field))
+                {
                     let Some(default) = &arena[*child].default else {
                         continue;
                     };

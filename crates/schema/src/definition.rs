@@ -31,9 +31,16 @@ pub fn validate(definition: &Value, old: Option<&Value>) -> Vec<FieldError> {
     let spec = Spec::new(&definition["spec"]);
     errors.extend(spec.validate(&options));
     if let Some(old) = old {
-        errors.extend(spec::validate_update(&definition["spec"], &old["spec"], options.requires_immutable_names));
+        errors.extend(spec::validate_update(
+            &definition["spec"],
+            &old["spec"],
+            options.requires_immutable_names,
+        ));
     }
-    errors.extend(spec::validate_names(&definition["status"]["acceptedNames"], "status.acceptedNames"));
+    errors.extend(spec::validate_names(
+        &definition["status"]["acceptedNames"],
+        "status.acceptedNames",
+    ));
     errors.extend(spec::validate_stored_versions(definition));
     errors.extend(validate_approval(definition, old));
     errors.extend(validate_preserve_unknown_fields(definition, old));
@@ -44,12 +51,25 @@ fn validate_name(definition: &Value) -> Vec<FieldError> {
     let metadata = &definition["metadata"];
     let mut errors = object_meta::validate(metadata, false, names::name_is_subdomain, "metadata");
     let spec = &definition["spec"];
-    let wanted = format!("{}.{}", fields::text(&spec["names"], "plural"), fields::text(spec, "group"));
-    for (field, name) in [("name", fields::text(metadata, "name")), ("generateName", fields::text(metadata, "generateName"))] {
+    let wanted = format!(
+        "{}.{}",
+        fields::text(&spec["names"], "plural"),
+        fields::text(spec, "group")
+    );
+    for (field, name) in [
+        ("name", fields::text(metadata, "name")),
+        ("generateName", fields::text(metadata, "generateName")),
+    ] {
         if !name.is_empty() && name != wanted {
-            let at = errors.iter().rposition(|error| error.field == format!("metadata.{field}")).map_or(0, |at| at + 1);
-            let error =
-                FieldError::invalid(format!("metadata.{field}"), name, "must be spec.names.plural+\".\"+spec.group");
+            let at = errors
+                .iter()
+                .rposition(|error| error.field == format!("metadata.{field}"))
+                .map_or(0, |at| at + 1);
+            let error = FieldError::invalid(
+                format!("metadata.{field}"),
+                name,
+                "must be spec.names.plural+\".\"+spec.group",
+            );
             errors.insert(at, error);
         }
     }

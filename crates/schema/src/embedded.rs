@@ -53,11 +53,13 @@ pub(crate) fn type_error(arena: &Arena, id: NodeId, value: &Value, path: &Path<'
         Value::Object(fields) => {
             let own = node.embedded.then(|| resource_type_error(fields, path)).flatten();
             own.or_else(|| {
-                fields.iter().find_map(|(name, field)| match (node.properties.get(name), node.additional) {
-                    (Some(child), _) => type_error(arena, *child, field, &Path::Field(path, name)),
-                    (None, Additional::Schema(child)) => type_error(arena, child, field, &Path::Key(path, name)),
-                    _ => None,
-                })
+                fields
+                    .iter()
+                    .find_map(|(name, field)| match (node.properties.get(name), node.additional) {
+                        (Some(child), _) => type_error(arena, *child, field, &Path::Field(path, name)),
+                        (None, Additional::Schema(child)) => type_error(arena, child, field, &Path::Key(path, name)),
+                        _ => None,
+                    })
             })
         }
         Value::Array(entries) => {
@@ -117,9 +119,10 @@ pub(crate) fn validate_resource(fields: &Map<String, Value>, path: &Path<'_>, er
         }
     }
     if let Some(value) = fields.get("apiVersion") {
-        errors.extend(text_error(value, api_version_error).map(|(value, words)| {
-            FieldError::invalid(path.child("apiVersion"), value, words)
-        }));
+        errors.extend(
+            text_error(value, api_version_error)
+                .map(|(value, words)| FieldError::invalid(path.child("apiVersion"), value, words)),
+        );
     }
     if let Some(value) = fields.get("kind") {
         errors.extend(
@@ -146,8 +149,12 @@ fn api_version_error(text: &str) -> Option<String> {
 
 fn kind_error(text: &str) -> Option<String> {
     let complaints = names::dns_1035_label(&text.to_lowercase());
-    (!complaints.is_empty())
-        .then(|| format!("may have mixed case, but should otherwise match: {}", complaints.join(",")))
+    (!complaints.is_empty()).then(|| {
+        format!(
+            "may have mixed case, but should otherwise match: {}",
+            complaints.join(",")
+        )
+    })
 }
 
 fn validate_metadata(metadata: &Value, path: &str, errors: &mut Vec<FieldError>) {
@@ -156,12 +163,24 @@ fn validate_metadata(metadata: &Value, path: &str, errors: &mut Vec<FieldError>)
         return;
     }
     let mut metadata = metadata.clone();
-    let is_namespaced = metadata.get("namespace").and_then(Value::as_str).is_some_and(|name| !name.is_empty());
+    let is_namespaced = metadata
+        .get("namespace")
+        .and_then(Value::as_str)
+        .is_some_and(|name| !name.is_empty());
     if let Value::Object(fields) = &mut metadata
-        && fields.get("name").and_then(Value::as_str).unwrap_or_default().is_empty()
+        && fields
+            .get("name")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .is_empty()
     {
         // Embedded resources need no name; upstream puts one there for the check, too.
         fields.insert("name".to_owned(), Value::from("fakename"));
     }
-    errors.extend(object_meta::validate(&metadata, is_namespaced, names::path_segment, path));
+    errors.extend(object_meta::validate(
+        &metadata,
+        is_namespaced,
+        names::path_segment,
+        path,
+    ));
 }

@@ -67,10 +67,7 @@ impl FieldErrorKind {
 
     /// Whether upstream prints the value between the words and the detail.
     const fn shows_value(self) -> bool {
-        !matches!(
-            self,
-            Self::Required | Self::Forbidden | Self::TooLong | Self::Internal
-        )
+        !matches!(self, Self::Required | Self::Forbidden | Self::TooLong | Self::Internal)
     }
 }
 

@@ -53,7 +53,7 @@ impl FieldPath {
             let Additional::Schema(child) = node.additional else {
                 return Err(nowhere());
             };
-            self.path.push_str(&format!("[{name}]"));
+            self.path.extend(["[", name, "]"]);
             self.node = child;
         } else {
             self.node = *node.properties.get(name).ok_or_else(nowhere)?;

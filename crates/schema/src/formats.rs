@@ -138,8 +138,9 @@ fn is_email(text: &str) -> bool {
 }
 
 fn is_atom(text: &str) -> bool {
-    let is_atom_character =
-        |character: char| character.is_alphanumeric() || !character.is_ascii() || "!#$%&'*+-/=?^_`{|}~".contains(character);
+    let is_atom_character = |character: char| {
+        character.is_alphanumeric() || !character.is_ascii() || "!#$%&'*+-/=?^_`{|}~".contains(character)
+    };
     !text.is_empty() && text.chars().all(is_atom_character)
 }
 
@@ -159,16 +160,20 @@ fn is_phrase(text: &str) -> bool {
 
 fn is_uuid(text: &str, version: Option<char>) -> bool {
     let mut digits = Vec::with_capacity(32);
-    for (index, part) in [8, 4, 4, 4, 12].into_iter().scan(0, |at, length| {
-        let start = *at;
-        *at += length;
-        let mut after = &text.as_bytes()[start.min(text.len())..];
-        if start > 0 && after.first() == Some(&b'-') {
-            after = &after[1..];
-            *at += 1;
-        }
-        Some(&after[..length.min(after.len())])
-    }).enumerate() {
+    for (index, part) in [8, 4, 4, 4, 12]
+        .into_iter()
+        .scan(0, |at, length| {
+            let start = *at;
+            *at += length;
+            let mut after = &text.as_bytes()[start.min(text.len())..];
+            if start > 0 && after.first() == Some(&b'-') {
+                after = &after[1..];
+                *at += 1;
+            }
+            Some(&after[..length.min(after.len())])
+        })
+        .enumerate()
+    {
         if part.len() != [8, 4, 4, 4, 12][index] || !part.iter().all(u8::is_ascii_hexdigit) {
             return false;
         }
@@ -181,7 +186,9 @@ fn is_uuid(text: &str, version: Option<char>) -> bool {
 }
 
 fn without_separators(text: &str) -> String {
-    text.chars().filter(|character| !matches!(character, '-' | ' ' | '\t' | '\n' | '\r' | '\u{c}')).collect()
+    text.chars()
+        .filter(|character| !matches!(character, '-' | ' ' | '\t' | '\n' | '\r' | '\u{c}'))
+        .collect()
 }
 
 fn is_isbn10(text: &str) -> bool {
@@ -200,7 +207,10 @@ fn is_isbn10(text: &str) -> bool {
     if !body.bytes().all(|byte| byte.is_ascii_digit()) {
         return false;
     }
-    let sum: u32 = (1..).zip(body.bytes()).map(|(weight, byte)| weight * u32::from(byte - b'0')).sum();
+    let sum: u32 = (1..)
+        .zip(body.bytes())
+        .map(|(weight, byte)| weight * u32::from(byte - b'0'))
+        .sum();
     (sum + 10 * last).is_multiple_of(11)
 }
 
@@ -209,8 +219,11 @@ fn is_isbn13(text: &str) -> bool {
     if digits.len() != 13 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return false;
     }
-    let sum: u32 =
-        digits.bytes().zip([1, 3].into_iter().cycle()).map(|(byte, weight)| weight * u32::from(byte - b'0')).sum();
+    let sum: u32 = digits
+        .bytes()
+        .zip([1, 3].into_iter().cycle())
+        .map(|(byte, weight)| weight * u32::from(byte - b'0'))
+        .sum();
     sum.is_multiple_of(10)
 }
 
@@ -236,7 +249,9 @@ fn is_hex_color(text: &str) -> bool {
 pub(crate) fn is_base64(text: &str) -> bool {
     let body = text.trim_end_matches('=');
     let padding = text.len() - body.len();
-    let is_alphabet = body.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'));
+    let is_alphabet = body
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'));
     !body.is_empty() && text.len().is_multiple_of(4) && padding <= 2 && is_alphabet
 }
 
@@ -258,11 +273,15 @@ pub(crate) fn parse_duration(text: &str) -> Option<i64> {
     let (mut rest, mut nanos, mut is_found) = (text, 0_i64, false);
     while let Some(start) = rest.find(|character: char| character.is_ascii_digit()) {
         let number = &rest[start..];
-        let end = number.find(|character: char| !character.is_ascii_digit()).unwrap_or(number.len());
+        let end = number
+            .find(|character: char| !character.is_ascii_digit())
+            .unwrap_or(number.len());
         let factor: i64 = number[..end].parse().ok()?;
         let after = number[end..].trim_start_matches([' ', '\t', '\n', '\r', '\u{c}']);
         let is_letter = |character: char| character.is_ascii_alphabetic() || character == 'µ';
-        let length = after.find(|character: char| !is_letter(character)).unwrap_or(after.len());
+        let length = after
+            .find(|character: char| !is_letter(character))
+            .unwrap_or(after.len());
         let unit = after[..length].to_lowercase();
         for (variants, size) in UNITS {
             let longest = variants[variants.len() - 1];
@@ -289,7 +308,9 @@ fn is_date_time(text: &str) -> bool {
 fn is_clock(clock: &str) -> bool {
     static CLOCK: LazyLock<Regex> =
         LazyLock::new(|| regex("^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))$"));
-    CLOCK.captures(clock).is_some_and(|parts| &parts[1] <= "23" && &parts[2] <= "59" && &parts[3] <= "59")
+    CLOCK
+        .captures(clock)
+        .is_some_and(|parts| &parts[1] <= "23" && &parts[2] <= "59" && &parts[3] <= "59")
 }
 
 #[cfg(test)]
@@ -313,7 +334,11 @@ mod tests {
             ("cidr", "10.0.0.0/8", "10.0.0.0"),
             ("mac", "01:23:45:67:89:ab", "01"),
             ("uuid", "123E4567e89b12d3a456426614174000", "123"),
-            ("uuid4", "123e4567-e89b-42d3-a456-426614174000", "123e4567-e89b-12d3-a456-426614174000"),
+            (
+                "uuid4",
+                "123e4567-e89b-42d3-a456-426614174000",
+                "123e4567-e89b-12d3-a456-426614174000",
+            ),
             ("isbn10", "0321751043", "0321751044"),
             ("isbn13", "978-0321751041", "978-0321751042"),
             ("creditcard", "4111 1111 1111 1111", "4111 1111 1111 1112"),

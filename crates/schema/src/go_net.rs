@@ -33,7 +33,10 @@ pub(crate) fn parse_cidr_sloppy(text: &str) -> Option<(IpAddr, u8)> {
     let address = parse_ip_sloppy(address)?;
     let limit = if address.is_ipv4() { 32 } else { 128 };
     let is_number = !prefix.is_empty() && prefix.bytes().all(|byte| byte.is_ascii_digit());
-    let prefix = prefix.parse::<u8>().ok().filter(|prefix| is_number && *prefix <= limit)?;
+    let prefix = prefix
+        .parse::<u8>()
+        .ok()
+        .filter(|prefix| is_number && *prefix <= limit)?;
     Some((address, prefix))
 }
 
@@ -137,7 +140,9 @@ impl Url {
             Some(colon) => &self.host[..colon],
             None => &self.host,
         };
-        host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
+        host.strip_prefix('[')
+            .and_then(|host| host.strip_suffix(']'))
+            .unwrap_or(host)
     }
 
     /// The port, or nothing.
@@ -150,7 +155,10 @@ impl Url {
 }
 
 fn is_port(text: &str) -> bool {
-    text.is_empty() || text.strip_prefix(':').is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
+    text.is_empty()
+        || text
+            .strip_prefix(':')
+            .is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn split_scheme(text: &str) -> Result<(&str, &str), String> {
@@ -189,10 +197,14 @@ fn parse_host(host: &str) -> Result<String, String> {
     if !is_port(port) {
         return Err(format!("invalid port {} after host", crate::go_text::quote(port)));
     }
-    let is_host = |byte: u8| !byte.is_ascii() || byte.is_ascii_alphanumeric() || b"-_.~!$&'()*+,;=:[]<>\"%".contains(&byte);
+    let is_host =
+        |byte: u8| !byte.is_ascii() || byte.is_ascii_alphanumeric() || b"-_.~!$&'()*+,;=:[]<>\"%".contains(&byte);
     if let Some(bad) = host.bytes().find(|byte| !is_host(*byte)) {
         let bad = char::from(bad).to_string();
-        return Err(format!("invalid character {} in host name", crate::go_text::quote(&bad)));
+        return Err(format!(
+            "invalid character {} in host name",
+            crate::go_text::quote(&bad)
+        ));
     }
     check_escapes(host)?;
     Ok(host.to_owned())
@@ -218,15 +230,16 @@ fn escape_path(path: &str) -> String {
         return path.to_owned();
     }
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@%".contains(&byte);
-    path.bytes().fold(String::with_capacity(path.len()), |mut escaped, byte| {
-        if is_plain(byte) {
-            escaped.push(char::from(byte));
-        } else {
-            use std::fmt::Write as _;
-            write!(escaped, "%{byte:02X}").expect("writing to a string cannot fail");
-        }
-        escaped
-    })
+    path.bytes()
+        .fold(String::with_capacity(path.len()), |mut escaped, byte| {
+            if is_plain(byte) {
+                escaped.push(char::from(byte));
+            } else {
+                use std::fmt::Write as _;
+                write!(escaped, "%{byte:02X}").expect("writing to a string cannot fail");
+            }
+            escaped
+        })
 }
 
 #[cfg(test)]
@@ -246,7 +259,10 @@ mod tests {
     #[test]
     fn request_uris_are_absolute() {
         let url = Url::parse_request("https://user@[::1]:80/a%20b/c?x=1&y").unwrap();
-        assert_eq!((url.scheme.as_str(), url.hostname(), url.port()), ("https", "::1", "80"));
+        assert_eq!(
+            (url.scheme.as_str(), url.hostname(), url.port()),
+            ("https", "::1", "80")
+        );
         assert_eq!((url.escaped_path.as_str(), url.query.as_str()), ("/a%20b/c", "x=1&y"));
         assert_eq!(Url::parse_request("/a").unwrap().host, "");
         for (text, error) in [

@@ -177,20 +177,20 @@ impl<'a> Translator<'a> {
     }
 
     fn brace(&mut self, at: usize) -> Result<(), String> {
-        let Some((end, least, most)) = repeat_bounds(self.rest(at)) else {
+        let Some(repeat) = repeat_bounds(self.rest(at)) else {
             self.translated.push('\\');
             self.plain('{', Some(at));
             return Ok(());
         };
-        let too_many = |bound: Option<u32>| bound.is_none_or(|bound| bound > MAX_REPEAT);
-        let backwards = matches!((least, most), (Some(least), Some(Some(most))) if least > most);
-        if too_many(least) || most.is_some_and(|most| most.is_some_and(|most| most > MAX_REPEAT)) || backwards {
-            return Err(go_error("invalid repeat count", &self.rest(at)[..end]));
+        let most = repeat.most.unwrap_or(repeat.least);
+        if repeat.least > MAX_REPEAT || most > MAX_REPEAT || repeat.least > most {
+            return Err(go_error("invalid repeat count", &self.rest(at)[..repeat.length]));
         }
-        while self.characters.peek().is_some_and(|(next, _)| *next < at + end) {
+        let end = at + repeat.length;
+        while self.characters.peek().is_some_and(|(next, _)| *next < end) {
             self.characters.next();
         }
-        self.repeat(at, at + end)
+        self.repeat(at, end)
     }
 
     fn escape(&mut self, at: usize) -> Result<(), String> {
@@ -331,7 +331,10 @@ impl<'a> Translator<'a> {
                 self.translated.push_str(&text);
                 Ok(())
             }
-            '-' => self.hyphen(start),
+            '-' => {
+                self.hyphen(start);
+                Ok(())
+            }
             '[' | ']' | '&' | '~' | '^' => {
                 self.translated.push('\\');
                 self.translated.push(character);
@@ -346,7 +349,7 @@ impl<'a> Translator<'a> {
     }
 
     /// A hyphen makes a range only between two characters.
-    fn hyphen(&mut self, start: usize) -> Result<(), String> {
+    fn hyphen(&mut self, start: usize) {
         let before = self.pattern[..start].chars().next_back();
         let after = self.rest(start).chars().nth(1);
         let is_edge = matches!(before, Some('[' | '^')) || matches!(after, Some(']') | None);
@@ -355,7 +358,6 @@ impl<'a> Translator<'a> {
         } else {
             self.translated.push('-');
         }
-        Ok(())
     }
 
     /// A range that runs backwards is an error in both dialects; Go quotes it.
@@ -400,20 +402,29 @@ const fn perl_class(letter: char) -> &'static str {
     }
 }
 
-/// The length of `{n}`, `{n,}` or `{n,m}` at the beginning of the text and its bounds; a bound that does not fit is `None`.
-#[allow(clippy::type_complexity, reason = "the bounds are used in one place")]
-fn repeat_bounds(text: &str) -> Option<(usize, Option<u32>, Option<Option<u32>>)> {
+/// `{n}`, `{n,}` or `{n,m}`.
+struct Repeat {
+    length: usize,
+    least: u32,
+    /// Nothing when there is no upper bound of its own.
+    most: Option<u32>,
+}
+
+/// The repetition at the beginning of a text; a bound that does not fit is the largest number.
+fn repeat_bounds(text: &str) -> Option<Repeat> {
     let end = text.find('}')?;
     let body = &text[1..end];
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let (least, most) = body.split_once(',').map_or((body, None), |(least, most)| (least, Some(most)));
-    if !is_number(least) || most.is_some_and(|most| !most.is_empty() && !is_number(most)) {
+    let (least, most) = body.split_once(',').unwrap_or((body, ""));
+    if !is_number(least) || !most.is_empty() && !is_number(most) {
         return None;
     }
-    let number = |part: &str| part.parse::<u32>().ok();
-    let most = most.map(|most| if most.is_empty() { Some(0) } else { Some(number(most).unwrap_or(u32::MAX)) });
-    let most = most.map(|most| most.filter(|most| *most > 0));
-    Some((end + 1, number(least), most))
+    let number = |part: &str| part.parse().unwrap_or(u32::MAX);
+    Some(Repeat {
+        length: end + 1,
+        least: number(least),
+        most: (!most.is_empty()).then(|| number(most)),
+    })
 }
 
 /// The message of a schema whose pattern is wrong.
@@ -466,13 +477,19 @@ mod tests {
             ("[abc", "error parsing regexp: missing closing ]: `[abc`"),
             ("(abc", "error parsing regexp: missing closing ): `(abc`"),
             ("abc)", "error parsing regexp: unexpected ): `abc)`"),
-            ("*a", "error parsing regexp: missing argument to repetition operator: `*`"),
+            (
+                "*a",
+                "error parsing regexp: missing argument to repetition operator: `*`",
+            ),
             ("a**", "error parsing regexp: invalid nested repetition operator: `**`"),
             (r"\1", r"error parsing regexp: invalid escape sequence: `\1`"),
             (r"\y", r"error parsing regexp: invalid escape sequence: `\y`"),
             ("a{1001}", "error parsing regexp: invalid repeat count: `{1001}`"),
             ("[b-a]", "error parsing regexp: invalid character class range: `b-a`"),
-            ("(?=a)", "error parsing regexp: invalid or unsupported Perl syntax: `(?=`"),
+            (
+                "(?=a)",
+                "error parsing regexp: invalid or unsupported Perl syntax: `(?=`",
+            ),
         ] {
             assert_eq!(compile(pattern).unwrap_err(), error, "{pattern}");
         }

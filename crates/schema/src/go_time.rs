@@ -1,6 +1,4 @@
-//! Durations, dates and timestamps as Go's `time` reads and writes them, for formats and for CEL.
-
-use std::fmt::Write as _;
+//! Durations, dates and timestamps as Go's `time` reads them, for formats and for CEL.
 
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
 
@@ -41,11 +39,15 @@ pub(crate) fn parse_duration(text: &str) -> Option<i64> {
 
 /// One number with its unit at the beginning of the text.
 fn parse_part(text: &str) -> Option<(u128, &str)> {
-    let whole_end = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
+    let whole_end = text
+        .find(|character: char| !character.is_ascii_digit())
+        .unwrap_or(text.len());
     let (whole, rest) = text.split_at(whole_end);
     let (fraction, rest) = match rest.strip_prefix('.') {
         Some(after) => {
-            let end = after.find(|character: char| !character.is_ascii_digit()).unwrap_or(after.len());
+            let end = after
+                .find(|character: char| !character.is_ascii_digit())
+                .unwrap_or(after.len());
             after.split_at(end)
         }
         None => ("", rest),
@@ -53,11 +55,20 @@ fn parse_part(text: &str) -> Option<(u128, &str)> {
     if whole.is_empty() && fraction.is_empty() {
         return None;
     }
-    let unit_end = rest.find(|character: char| character == '.' || character.is_ascii_digit()).unwrap_or(rest.len());
+    let unit_end = rest
+        .find(|character: char| character == '.' || character.is_ascii_digit())
+        .unwrap_or(rest.len());
     let (unit, rest) = rest.split_at(unit_end);
     let nanos = UNITS.iter().find(|(name, _)| *name == unit)?.1;
-    let whole: u128 = if whole.is_empty() { 0 } else { whole.parse::<u64>().ok()?.into() };
-    Some((whole.checked_mul(nanos)?.checked_add(fraction_of(fraction, nanos))?, rest))
+    let whole: u128 = if whole.is_empty() {
+        0
+    } else {
+        whole.parse::<u64>().ok()?.into()
+    };
+    Some((
+        whole.checked_mul(nanos)?.checked_add(fraction_of(fraction, nanos))?,
+        rest,
+    ))
 }
 
 fn fraction_of(digits: &str, nanos: u128) -> u128 {
@@ -68,46 +79,15 @@ fn fraction_of(digits: &str, nanos: u128) -> u128 {
     number * nanos / scale
 }
 
-/// A duration as Go prints it: `1h30m0s`, `1.5s`, `2µs`.
-pub(crate) fn format_duration(nanos: i64) -> String {
-    if nanos == 0 {
-        return "0s".to_owned();
-    }
-    let sign = if nanos < 0 { "-" } else { "" };
-    let absolute = u128::from(nanos.unsigned_abs());
-    let small = [("ns", 1), ("µs", 1_000), ("ms", 1_000_000)];
-    if absolute < NANOS_PER_SECOND {
-        let (unit, size) = small.iter().rev().find(|(_, size)| absolute >= *size).unwrap_or(&small[0]);
-        return format!("{sign}{}{unit}", decimal(absolute, *size));
-    }
-    let (hours, minutes) = (absolute / (3_600 * NANOS_PER_SECOND), absolute / (60 * NANOS_PER_SECOND) % 60);
-    let mut text = sign.to_owned();
-    if hours > 0 {
-        write!(text, "{hours}h").expect("writing to a string cannot fail");
-    }
-    if hours > 0 || minutes > 0 {
-        write!(text, "{minutes}m").expect("writing to a string cannot fail");
-    }
-    text + &decimal(absolute % (60 * NANOS_PER_SECOND), NANOS_PER_SECOND) + "s"
-}
-
-fn decimal(value: u128, size: u128) -> String {
-    let fraction = value % size;
-    if fraction == 0 {
-        return (value / size).to_string();
-    }
-    let width = size.to_string().len() - 1;
-    let digits = format!("{fraction:0width$}");
-    format!("{}.{}", value / size, digits.trim_end_matches('0'))
-}
-
 /// Whether the text is a date of the calendar, `2006-01-02`.
 pub(crate) fn is_date(text: &str) -> bool {
     parse_date(text).is_some()
 }
 
 fn digits(text: &str) -> Option<i16> {
-    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+    text.bytes()
+        .all(|byte| byte.is_ascii_digit())
+        .then(|| text.parse().ok())?
 }
 
 /// A date of the calendar, `2006-01-02`.
@@ -183,17 +163,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_are_read_and_written_as_go_does() {
-        for (text, nanos, back) in [
-            ("1h30m", 5_400_000_000_000, "1h30m0s"),
-            ("-1.5s", -1_500_000_000, "-1.5s"),
-            ("2us", 2_000, "2µs"),
-            ("1500µs", 1_500_000, "1.5ms"),
-            ("0", 0, "0s"),
-            (".5m", 30_000_000_000, "30s"),
+    fn durations_are_read_as_go_reads_them() {
+        for (text, nanos) in [
+            ("1h30m", 5_400_000_000_000),
+            ("-1.5s", -1_500_000_000),
+            ("2us", 2_000),
+            ("1500µs", 1_500_000),
+            ("0", 0),
+            (".5m", 30_000_000_000),
         ] {
             assert_eq!(parse_duration(text), Some(nanos), "{text}");
-            assert_eq!(format_duration(nanos), back, "{text}");
         }
         for text in ["", "1", "h", "1x", "-", "10000000h", "1h-"] {
             assert_eq!(parse_duration(text), None, "{text}");
@@ -205,7 +184,12 @@ mod tests {
         assert_eq!(parse_rfc3339("1970-01-01T00:00:01Z"), Some(1_000_000_000));
         assert_eq!(parse_rfc3339("1970-01-01T01:00:00.5+01:00"), Some(500_000_000));
         assert_eq!(parse_rfc3339("0001-01-01T00:00:00Z"), Some(-62_135_596_800_000_000_000));
-        for text in ["1970-01-01", "1970-02-30T00:00:00Z", "1970-01-01T24:00:00Z", "1970-01-01 00:00:00Z"] {
+        for text in [
+            "1970-01-01",
+            "1970-02-30T00:00:00Z",
+            "1970-01-01T24:00:00Z",
+            "1970-01-01 00:00:00Z",
+        ] {
             assert_eq!(parse_rfc3339(text), None, "{text}");
         }
     }

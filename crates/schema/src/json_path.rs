@@ -82,7 +82,10 @@ enum Operand {
 impl JsonPath {
     /// Reads a path such as `.status.conditions[?(@.type=="Ready")].status`.
     pub fn parse(text: &str) -> Result<Self, JsonPathError> {
-        let mut parser = Parser { rest: text, steps: Vec::new() };
+        let mut parser = Parser {
+            rest: text,
+            steps: Vec::new(),
+        };
         while !parser.rest.is_empty() {
             parser.step()?;
             if parser.steps.len() > MAX_STEPS {
@@ -146,7 +149,10 @@ impl<'a> Parser<'a> {
             }
             self.take(2);
             self.steps.push(Step::Descent);
-            if self.rest.starts_with(|character: char| character.is_alphanumeric() || character == '_') {
+            if self
+                .rest
+                .starts_with(|character: char| character.is_alphanumeric() || character == '_')
+            {
                 self.field();
             }
             return Ok(());
@@ -261,7 +267,11 @@ fn operand(text: &str) -> Result<Operand, JsonPathError> {
     match text {
         "true" => Ok(Operand::Value(Value::from(true))),
         "false" => Ok(Operand::Value(Value::from(false))),
-        _ => match text.parse::<i64>().map(Value::from).or_else(|_| text.parse::<f64>().map(Value::from)) {
+        _ => match text
+            .parse::<i64>()
+            .map(Value::from)
+            .or_else(|_| text.parse::<f64>().map(Value::from))
+        {
             Ok(number) => Ok(Operand::Value(number)),
             Err(_) => JsonPath::parse(text).map(Operand::Path),
         },
@@ -333,7 +343,11 @@ impl Slice {
         let from_end = |index: i64| if index < 0 { index + length } else { index };
         let start = from_end(self.start.unwrap_or(0));
         if self.is_single {
-            return usize::try_from(start).ok().and_then(|start| entries.get(start)).into_iter().collect();
+            return usize::try_from(start)
+                .ok()
+                .and_then(|start| entries.get(start))
+                .into_iter()
+                .collect();
         }
         let end = from_end(self.end.unwrap_or(length)).min(length);
         let step = self.step.unwrap_or(1);
@@ -395,7 +409,12 @@ mod tests {
                 {"type": "Live", "status": "False", "age": 5},
             ]},
         });
-        let found: Vec<Value> = JsonPath::parse(path).unwrap().find(&object).into_iter().cloned().collect();
+        let found: Vec<Value> = JsonPath::parse(path)
+            .unwrap()
+            .find(&object)
+            .into_iter()
+            .cloned()
+            .collect();
         assert_eq!(found, expected, "{path}");
     }
 

@@ -45,7 +45,10 @@ pub(crate) fn validate(arena: &Arena, id: NodeId, value: &Value, path: &Path<'_>
 
 fn unique(entries: &[Value], path: &Path<'_>, errors: &mut Vec<FieldError>) {
     for index in repeated(entries.iter()) {
-        errors.push(FieldError::duplicate(Path::Index(path, index).text(), entries[index].clone()));
+        errors.push(FieldError::duplicate(
+            Path::Index(path, index).text(),
+            entries[index].clone(),
+        ));
     }
 }
 
@@ -64,7 +67,10 @@ fn unique_keys(keys: &[String], entries: &[Value], path: &Path<'_>, errors: &mut
     }
     let found: Vec<Value> = entries.iter().map(|entry| key_of(keys, entry)).collect();
     for index in repeated(found.iter()) {
-        errors.push(FieldError::duplicate(Path::Index(path, index).text(), found[index].clone()));
+        errors.push(FieldError::duplicate(
+            Path::Index(path, index).text(),
+            found[index].clone(),
+        ));
     }
 }
 

@@ -7,7 +7,8 @@ const QUALIFIED_PATTERN: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const LABEL_WORDS: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
 const SUBDOMAIN_WORDS: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
 const DNS_1035_WORDS: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character";
-const QUALIFIED_WORDS: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+const QUALIFIED_WORDS: &str =
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 const LABEL_VALUE_WORDS: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 
 /// The longest label.
@@ -61,7 +62,11 @@ pub fn qualified_name(text: &str) -> Vec<String> {
             if prefix.is_empty() {
                 complaints.push("prefix part must be non-empty".to_owned());
             } else {
-                complaints.extend(subdomain(prefix, "bytes").iter().map(|words| format!("prefix part {words}")));
+                complaints.extend(
+                    subdomain(prefix, "bytes")
+                        .iter()
+                        .map(|words| format!("prefix part {words}")),
+                );
             }
             name
         }
@@ -75,9 +80,16 @@ pub fn qualified_name(text: &str) -> Vec<String> {
     if name.is_empty() {
         complaints.push("name part must be non-empty".to_owned());
     }
-    complaints.extend(longer_than(name, LABEL_LIMIT, "bytes").iter().map(|words| format!("name part {words}")));
+    complaints.extend(
+        longer_than(name, LABEL_LIMIT, "bytes")
+            .iter()
+            .map(|words| format!("name part {words}")),
+    );
     if !is_qualified_part(name) {
-        complaints.push(format!("name part {}", pattern_words(QUALIFIED_WORDS, QUALIFIED_PATTERN, &examples)));
+        complaints.push(format!(
+            "name part {}",
+            pattern_words(QUALIFIED_WORDS, QUALIFIED_PATTERN, &examples)
+        ));
     }
     complaints
 }
@@ -87,7 +99,11 @@ pub fn label_value(text: &str) -> Vec<String> {
     let mut complaints = longer_than(text, LABEL_LIMIT, "bytes");
     if !text.is_empty() && !is_qualified_part(text) {
         let pattern = format!("({QUALIFIED_PATTERN})?");
-        complaints.push(pattern_words(LABEL_VALUE_WORDS, &pattern, &["MyValue", "my_value", "12345"]));
+        complaints.push(pattern_words(
+            LABEL_VALUE_WORDS,
+            &pattern,
+            &["MyValue", "my_value", "12345"],
+        ));
     }
     complaints
 }
@@ -147,7 +163,10 @@ fn longer_than(text: &str, limit: usize, unit: &str) -> Vec<String> {
 
 fn pattern_words(words: &str, pattern: &str, examples: &[&str]) -> String {
     let examples: Vec<String> = examples.iter().map(|example| format!("'{example}', ")).collect();
-    format!("{words} (e.g. {}regex used for validation is '{pattern}')", examples.join(" or "))
+    format!(
+        "{words} (e.g. {}regex used for validation is '{pattern}')",
+        examples.join(" or ")
+    )
 }
 
 #[cfg(test)]
@@ -169,14 +188,21 @@ mod tests {
         assert_eq!(dns_1123_label("a.b"), ["must not contain dots"]);
         assert_eq!(
             dns_1123_subdomain("A"),
-            [format!("{SUBDOMAIN_WORDS} (e.g. 'example.com', regex used for validation is '{SUBDOMAIN_PATTERN}')")]
+            [format!(
+                "{SUBDOMAIN_WORDS} (e.g. 'example.com', regex used for validation is '{SUBDOMAIN_PATTERN}')"
+            )]
         );
         assert_eq!(
             dns_1035_label("1a"),
-            [format!("{DNS_1035_WORDS} (e.g. 'my-name',  or 'abc-123', regex used for validation is '{DNS_1035_PATTERN}')")]
+            [format!(
+                "{DNS_1035_WORDS} (e.g. 'my-name',  or 'abc-123', regex used for validation is '{DNS_1035_PATTERN}')"
+            )]
         );
         assert_eq!(qualified_name("/a"), ["prefix part must be non-empty"]);
-        assert_eq!(path_segment("a/b%", false), ["may not contain '/'", "may not contain '%'"]);
+        assert_eq!(
+            path_segment("a/b%", false),
+            ["may not contain '/'", "may not contain '%'"]
+        );
         assert_eq!(label_value(&"a".repeat(64)), ["must be no more than 63 bytes"]);
     }
 }

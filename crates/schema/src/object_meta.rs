@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
 
-use crate::field_error::FieldError;
+use crate::field_error::{BadValue, FieldError};
 use crate::go_text;
 use crate::names;
 use crate::openapi::Definitions;
@@ -23,7 +23,9 @@ const MAX_SUBRESOURCE_BYTES: i64 = 256;
 /// The shape of ObjectMeta, from which unknown fields and wrong types are told.
 pub(crate) static SHAPE: LazyLock<Schema> = LazyLock::new(|| {
     let definitions = Definitions::new(&shape()).expect("the definitions are written below and tested");
-    definitions.schema(OBJECT_META).expect("the definition is written below")
+    definitions
+        .schema(OBJECT_META)
+        .expect("the definition is written below")
 });
 
 const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
@@ -95,7 +97,9 @@ fn is_empty(value: &Value) -> bool {
 pub(crate) fn type_error(metadata: &Value) -> Option<String> {
     if !metadata.is_object() && !metadata.is_null() {
         let found = crate::decode::json_word(metadata);
-        return Some(format!("json: cannot unmarshal {found} into Go value of type v1.ObjectMeta"));
+        return Some(format!(
+            "json: cannot unmarshal {found} into Go value of type v1.ObjectMeta"
+        ));
     }
     SHAPE.type_errors(metadata)
 }
@@ -117,7 +121,10 @@ pub fn validate(metadata: &Value, is_namespaced: bool, name_rule: NameRule, path
         name_errors("generateName", true);
     }
     if text("name").is_empty() {
-        errors.push(FieldError::required(root.child("name"), "name or generateName is required"));
+        errors.push(FieldError::required(
+            root.child("name"),
+            "name or generateName is required",
+        ));
     } else {
         name_errors("name", false);
     }
@@ -145,9 +152,19 @@ pub fn validate_parts(metadata: &Value, path: &str) -> Vec<FieldError> {
     let root = Path::Root(path);
     let empty = Map::new();
     let object = |name: &str| metadata.get(name).and_then(Value::as_object).unwrap_or(&empty).clone();
-    let list = |name: &str| metadata.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+    let list = |name: &str| {
+        metadata
+            .get(name)
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default()
+    };
     let mut errors = Vec::new();
-    if let Some(generation) = metadata.get("generation").and_then(Value::as_i64).filter(|generation| *generation < 0) {
+    if let Some(generation) = metadata
+        .get("generation")
+        .and_then(Value::as_i64)
+        .filter(|generation| *generation < 0)
+    {
         errors.push(FieldError::invalid(
             root.child("generation"),
             generation,
@@ -166,18 +183,32 @@ pub fn validate_parts(metadata: &Value, path: &str) -> Vec<FieldError> {
 fn validate_labels(labels: &Map<String, Value>, path: &str, errors: &mut Vec<FieldError>) {
     for (key, value) in labels {
         let value = value.as_str().unwrap_or_default();
-        errors.extend(names::qualified_name(key).into_iter().map(|words| FieldError::invalid(path, key.as_str(), words)));
-        errors.extend(names::label_value(value).into_iter().map(|words| FieldError::invalid(path, value, words)));
+        errors.extend(
+            names::qualified_name(key)
+                .into_iter()
+                .map(|words| FieldError::invalid(path, key.as_str(), words)),
+        );
+        errors.extend(
+            names::label_value(value)
+                .into_iter()
+                .map(|words| FieldError::invalid(path, value, words)),
+        );
     }
 }
 
 fn validate_annotations(annotations: &Map<String, Value>, path: &str, errors: &mut Vec<FieldError>) {
     for key in annotations.keys() {
         let complaints = names::qualified_name(&key.to_lowercase());
-        errors.extend(complaints.into_iter().map(|words| FieldError::invalid(path, key.as_str(), words)));
+        errors.extend(
+            complaints
+                .into_iter()
+                .map(|words| FieldError::invalid(path, key.as_str(), words)),
+        );
     }
-    let size: usize =
-        annotations.iter().map(|(key, value)| key.len() + value.as_str().map_or(0, str::len)).sum();
+    let size: usize = annotations
+        .iter()
+        .map(|(key, value)| key.len() + value.as_str().map_or(0, str::len))
+        .sum();
     if i64::try_from(size).unwrap_or(i64::MAX) > MAX_ANNOTATIONS_BYTES {
         errors.push(FieldError::too_long(path, MAX_ANNOTATIONS_BYTES));
     }
@@ -212,7 +243,7 @@ fn validate_owners(owners: &[Value], path: &str, errors: &mut Vec<FieldError>) {
                 None => controller = Some(name),
                 Some(first) => errors.push(FieldError::invalid(
                     path,
-                    owners.to_vec(),
+                    owners_text(owners),
                     format!(
                         "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {name}"
                     ),
@@ -222,11 +253,30 @@ fn validate_owners(owners: &[Value], path: &str, errors: &mut Vec<FieldError>) {
     }
 }
 
+/// References as upstream prints them: in the order of the fields of its structure.
+fn owners_text(owners: &[Value]) -> BadValue {
+    const ORDER: [&str; 6] = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"];
+    let texts: Vec<String> = owners
+        .iter()
+        .map(|owner| {
+            let fields = ORDER
+                .iter()
+                .filter_map(|name| Some(format!("{name:?}:{}", owner.get(*name)?)));
+            format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
+        })
+        .collect();
+    BadValue::Text(format!("[{}]", texts.join(",")))
+}
+
 fn validate_finalizers(finalizers: &[Value], path: &str, errors: &mut Vec<FieldError>) {
     let names: Vec<&str> = finalizers.iter().filter_map(Value::as_str).collect();
     for name in &names {
         let complaints = names::qualified_name(name);
-        errors.extend(complaints.into_iter().map(|words| FieldError::invalid(path, *name, words)));
+        errors.extend(
+            complaints
+                .into_iter()
+                .map(|words| FieldError::invalid(path, *name, words)),
+        );
     }
     if names.contains(&"orphan") && names.contains(&"foregroundDeletion") {
         errors.push(FieldError::invalid(
@@ -242,10 +292,18 @@ fn validate_managers(entries: &[Value], path: &str, errors: &mut Vec<FieldError>
         let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
         let field = |name: &str| format!("{path}[{index}].{name}");
         if !matches!(text("operation"), "Apply" | "Update") {
-            errors.push(FieldError::invalid(field("operation"), text("operation"), "must be `Apply` or `Update`"));
+            errors.push(FieldError::invalid(
+                field("operation"),
+                text("operation"),
+                "must be `Apply` or `Update`",
+            ));
         }
         if !matches!(text("fieldsType"), "" | "FieldsV1") {
-            errors.push(FieldError::invalid(field("fieldsType"), text("fieldsType"), "must be `FieldsV1`"));
+            errors.push(FieldError::invalid(
+                field("fieldsType"),
+                text("fieldsType"),
+                "must be `FieldsV1`",
+            ));
         }
         errors.extend(validate_manager(text("manager"), &field("manager")));
         if i64::try_from(text("subresource").len()).unwrap_or(i64::MAX) > MAX_SUBRESOURCE_BYTES {
@@ -260,7 +318,10 @@ pub fn validate_manager(manager: &str, path: &str) -> Vec<FieldError> {
     if i64::try_from(manager.len()).unwrap_or(i64::MAX) > MAX_MANAGER_BYTES {
         errors.push(FieldError::too_long(path, MAX_MANAGER_BYTES));
     }
-    for (at, character) in manager.char_indices().filter(|(_, character)| !go_text::is_printable(*character)) {
+    for (at, character) in manager
+        .char_indices()
+        .filter(|(_, character)| !go_text::is_printable(*character))
+    {
         let code = u32::from(character);
         let detail = format!("invalid character U+{code:04X} (at position {at})");
         errors.push(FieldError::invalid(path, manager, detail));

@@ -108,7 +108,9 @@ impl Compiler {
         node.checks.required = builder::strings(schema, "required");
         // Raw values: nothing is said about what is in them.
         let is_raw = matches!(node.kind, Type::Any | Type::Object)
-            && !["properties", "additionalProperties"].iter().any(|key| schema.contains_key(*key));
+            && !["properties", "additionalProperties"]
+                .iter()
+                .any(|key| schema.contains_key(*key));
         node.preserve_unknown |= is_raw;
         if let Some(items) = schema.get("items") {
             node.items = Some(self.child(items)?);
@@ -120,7 +122,12 @@ impl Compiler {
                 values => Additional::Schema(self.child(values)?),
             };
         }
-        for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        for (name, property) in schema
+            .get("properties")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+        {
             let id = self.child(property)?;
             node.properties.insert(name.clone(), id);
         }
@@ -130,7 +137,12 @@ impl Compiler {
     /// A part of a definition: a reference, alone or with a default beside it, or a schema of its own.
     fn child(&mut self, schema: &Value) -> Result<NodeId, DefinitionsError> {
         let referred = match reference(schema) {
-            Some(name) => Some(*self.roots.get(name).ok_or_else(|| DefinitionsError::Missing(name.to_owned()))?),
+            Some(name) => Some(
+                *self
+                    .roots
+                    .get(name)
+                    .ok_or_else(|| DefinitionsError::Missing(name.to_owned()))?,
+            ),
             None => None,
         };
         if let Some(id) = referred {
@@ -153,10 +165,12 @@ fn special_of(schema: &Map<String, Value>) -> Special {
 
 /// The definition that a schema stands for: `$ref`, or `allOf` with one `$ref` so that it can have siblings.
 fn reference(schema: &Value) -> Option<&str> {
-    let reference = schema.get("$ref").or_else(|| match schema.get("allOf")?.as_array()?.as_slice() {
-        [only] => only.get("$ref"),
-        _ => None,
-    })?;
+    let reference = schema
+        .get("$ref")
+        .or_else(|| match schema.get("allOf")?.as_array()?.as_slice() {
+            [only] => only.get("$ref"),
+            _ => None,
+        })?;
     reference.as_str()?.rsplit('/').next()
 }
 

@@ -21,7 +21,9 @@ impl Quantity {
             b'+' => (false, &text[1..]),
             _ => (false, text),
         };
-        let end = rest.find(|character: char| !character.is_ascii_digit() && character != '.').unwrap_or(rest.len());
+        let end = rest
+            .find(|character: char| !character.is_ascii_digit() && character != '.')
+            .unwrap_or(rest.len());
         let (number, suffix) = rest.split_at(end);
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
         if whole.is_empty() && fraction.is_empty() || fraction.contains('.') {
@@ -103,10 +105,21 @@ fn suffix_scale(suffix: &str) -> Option<(i128, i32)> {
 
 /// Billionths of the number, rounded up; larger than the largest quantity when it does not fit.
 fn scaled(whole: &str, fraction: &str, base: i128, exponent: i32) -> i128 {
-    let digits: Vec<i128> = whole.bytes().chain(fraction.bytes()).map(|byte| i128::from(byte - b'0')).collect();
-    let multiplier = if base == 1024 { 1024_i128.pow(exponent.unsigned_abs()) } else { 1 };
+    let digits: Vec<i128> = whole
+        .bytes()
+        .chain(fraction.bytes())
+        .map(|byte| i128::from(byte - b'0'))
+        .collect();
+    let multiplier = if base == 1024 {
+        1024_i128.pow(exponent.unsigned_abs())
+    } else {
+        1
+    };
     let decimal_exponent = if base == 1024 { 0 } else { exponent };
-    let point = i32::try_from(whole.len()).unwrap_or(i32::MAX).saturating_add(decimal_exponent).saturating_add(9);
+    let point = i32::try_from(whole.len())
+        .unwrap_or(i32::MAX)
+        .saturating_add(decimal_exponent)
+        .saturating_add(9);
     let mut total: i128 = 0;
     let mut remainder = false;
     for (position, digit) in (0_i32..).zip(&digits) {
@@ -159,7 +172,11 @@ mod tests {
             ("100E", MAX),
             ("0.3Ki", 307_200_000_000),
         ] {
-            assert_eq!(Quantity::parse(text).map(|quantity| quantity.nanos), Some(nanos), "{text}");
+            assert_eq!(
+                Quantity::parse(text).map(|quantity| quantity.nanos),
+                Some(nanos),
+                "{text}"
+            );
         }
         for text in ["", "x", "1x", "1.2.3", "-", ".", "1e", "1Kib", "1 "] {
             assert_eq!(Quantity::parse(text), None, "{text}");

@@ -68,7 +68,9 @@ impl Schema {
     /// Compiles one definition of a set. Use [`Definitions`] where several kinds share them.
     pub fn openapi(root: &str, definitions: &BTreeMap<String, Value>) -> Result<Self, DefinitionsError> {
         let compiled = Definitions::new(definitions)?;
-        compiled.schema(root).ok_or_else(|| DefinitionsError::Missing(root.to_owned()))
+        compiled
+            .schema(root)
+            .ok_or_else(|| DefinitionsError::Missing(root.to_owned()))
     }
 
     pub(crate) fn builtin(arena: Arc<Arena>, root: NodeId) -> Self {

@@ -42,7 +42,10 @@ pub(crate) fn validate(schema: &Value, path: &str) -> Vec<FieldError> {
 /// What keeps a schema from being read as a structural one at all.
 pub(crate) fn unsupported(schema: &Value) -> Option<String> {
     let fields = schema.as_object()?;
-    if let Some(name) = UNSUPPORTED.into_iter().find(|name| fields.get(*name).is_some_and(|value| !is_unset(value))) {
+    if let Some(name) = UNSUPPORTED
+        .into_iter()
+        .find(|name| fields.get(*name).is_some_and(|value| !is_unset(value)))
+    {
         let name = if name == "$schema" { "schema" } else { name };
         return Some(format!("OpenAPIV3Schema '{name}' is not supported"));
     }
@@ -69,9 +72,13 @@ pub(crate) fn subschemas(schema: &Map<String, Value>) -> impl Iterator<Item = &V
     let single = ["items", "not", "additionalProperties", "additionalItems"].into_iter();
     let lists = ["allOf", "anyOf", "oneOf", "items"].into_iter();
     let maps = ["properties", "patternProperties", "definitions", "dependencies"].into_iter();
-    let single = single.filter_map(|key| schema.get(key)).filter(|value| value.is_object());
+    let single = single
+        .filter_map(|key| schema.get(key))
+        .filter(|value| value.is_object());
     let lists = lists.filter_map(|key| schema.get(key)?.as_array()).flatten();
-    let maps = maps.filter_map(|key| schema.get(key)?.as_object()).flat_map(Map::values);
+    let maps = maps
+        .filter_map(|key| schema.get(key)?.as_object())
+        .flat_map(Map::values);
     single.chain(lists).chain(maps)
 }
 
@@ -82,7 +89,10 @@ pub(crate) fn as_object(value: &Value) -> &Map<String, Value> {
 
 fn properties(schema: &Map<String, Value>) -> impl Iterator<Item = (&String, &Map<String, Value>)> {
     let properties = schema.get("properties").and_then(Value::as_object);
-    properties.into_iter().flatten().map(|(name, schema)| (name, as_object(schema)))
+    properties
+        .into_iter()
+        .flatten()
+        .map(|(name, schema)| (name, as_object(schema)))
 }
 
 fn alternatives<'a>(schema: &'a Map<String, Value>, key: &str) -> Vec<&'a Map<String, Value>> {
@@ -115,7 +125,10 @@ impl Checker {
         for (name, property) in properties(schema) {
             self.schema(property, Level::Field, &property_path(path, name));
         }
-        if let Some(additional) = schema.get("additionalProperties").filter(|additional| !additional.is_null()) {
+        if let Some(additional) = schema
+            .get("additionalProperties")
+            .filter(|additional| !additional.is_null())
+        {
             let path = join(path, "additionalProperties");
             if level == Level::Root {
                 self.forbidden(path.clone(), "must not be used at the root");
@@ -127,7 +140,9 @@ impl Checker {
         self.extensions(schema, path);
         let is_any_of = is_int_or_string(&alternatives(schema, "anyOf"));
         let all_of = alternatives(schema, "allOf");
-        let is_all_of = all_of.first().is_some_and(|first| is_int_or_string(&alternatives(first, "anyOf")));
+        let is_all_of = all_of
+            .first()
+            .is_some_and(|first| is_int_or_string(&alternatives(first, "anyOf")));
         self.value_validation(schema, is_any_of, is_all_of, path);
         self.kind(schema, level, path);
         self.resource(schema, level, path);
@@ -175,7 +190,8 @@ impl Checker {
             );
         }
         if level == Level::Root && !kind.is_empty() && kind != "object" {
-            self.errors.push(FieldError::invalid(kind_path, kind, "must be object at the root"));
+            self.errors
+                .push(FieldError::invalid(kind_path, kind, "must be object at the root"));
         }
     }
 
@@ -183,18 +199,25 @@ impl Checker {
     fn resource(&mut self, schema: &Map<String, Value>, level: Level, path: &str) {
         let is_embedded = flag(schema, "x-kubernetes-embedded-resource");
         let is_resource = level == Level::Root || is_embedded;
-        let property = |name: &str| schema.get("properties").and_then(|properties| properties.get(name)).map(as_object);
+        let property = |name: &str| {
+            schema
+                .get("properties")
+                .and_then(|properties| properties.get(name))
+                .map(as_object)
+        };
         for name in ["kind", "apiVersion"] {
             if let Some(found) = property(name).filter(|found| is_resource && text(found, "type") != "string") {
                 let path = join(&property_path(path, name), "type");
-                self.errors.push(FieldError::invalid(path, text(found, "type"), "must be string"));
+                self.errors
+                    .push(FieldError::invalid(path, text(found, "type"), "must be string"));
             }
         }
         if let Some(metadata) = property("metadata") {
             let path = property_path(path, "metadata");
             if is_resource && text(metadata, "type") != "object" {
                 let found = text(metadata, "type");
-                self.errors.push(FieldError::invalid(join(&path, "type"), found, "must be object"));
+                self.errors
+                    .push(FieldError::invalid(join(&path, "type"), found, "must be object"));
             }
             if level == Level::Root && !is_plain_metadata(metadata) {
                 self.forbidden(
@@ -219,7 +242,11 @@ impl Checker {
             }
         }
         for (index, nested) in alternatives(schema, "allOf").into_iter().enumerate() {
-            self.nested(nested, skips_first && index == 0, &format!("{}[{index}]", join(path, "allOf")));
+            self.nested(
+                nested,
+                skips_first && index == 0,
+                &format!("{}[{index}]", join(path, "allOf")),
+            );
         }
         for (index, nested) in alternatives(schema, "oneOf").into_iter().enumerate() {
             self.nested(nested, false, &format!("{}[{index}]", join(path, "oneOf")));
@@ -232,7 +259,8 @@ impl Checker {
             && let Err(error) = go_regex::compile(pattern)
         {
             let detail = go_regex::invalid_pattern(&error);
-            self.errors.push(FieldError::invalid(join(path, "pattern"), pattern, detail));
+            self.errors
+                .push(FieldError::invalid(join(path, "pattern"), pattern, detail));
         }
     }
 
@@ -257,13 +285,19 @@ impl Checker {
             ("x-kubernetes-list-type", "undefined"),
             ("x-kubernetes-map-type", "undefined"),
         ] {
-            let is_set = schema.get(name).is_some_and(|value| !value.is_null() && value.as_str() != Some(""));
+            let is_set = schema
+                .get(name)
+                .is_some_and(|value| !value.is_null() && value.as_str() != Some(""));
             if is_set {
                 self.forbidden(join(path, name), &format!("must be {words} to be structural"));
             }
         }
         for name in ["x-kubernetes-list-map-keys", "x-kubernetes-validations"] {
-            if schema.get(name).and_then(Value::as_array).is_some_and(|list| !list.is_empty()) {
+            if schema
+                .get(name)
+                .and_then(Value::as_array)
+                .is_some_and(|list| !list.is_empty())
+            {
                 self.forbidden(join(path, name), "must be empty to be structural");
             }
         }
@@ -277,8 +311,14 @@ impl Checker {
                 self.forbidden(join(path, name), "must be false to be structural");
             }
         }
-        if schema.get("properties").is_some_and(|properties| properties.get("metadata").is_some()) {
-            self.forbidden(property_path(path, "metadata"), "must not be specified in a nested context");
+        if schema
+            .get("properties")
+            .is_some_and(|properties| properties.get("metadata").is_some())
+        {
+            self.forbidden(
+                property_path(path, "metadata"),
+                "must not be specified in a nested context",
+            );
         }
     }
 
@@ -299,7 +339,10 @@ impl Checker {
 
     fn nested_completeness(&mut self, nested: &Map<String, Value>, shape: Option<&Map<String, Value>>, place: &Place) {
         let Some(shape) = shape else {
-            self.required(place.shape.clone(), &format!("because it is defined in {}", place.nested));
+            self.required(
+                place.shape.clone(),
+                &format!("because it is defined in {}", place.nested),
+            );
             return;
         };
         self.completeness(nested, shape, place);
@@ -312,7 +355,10 @@ impl Checker {
             self.nested_completeness(as_object(items), shaped, &place);
         }
         for (name, property) in properties(nested) {
-            let shaped = shape.get("properties").and_then(|properties| properties.get(name)).map(as_object);
+            let shaped = shape
+                .get("properties")
+                .and_then(|properties| properties.get(name))
+                .map(as_object);
             let place = Place {
                 shape: property_path(&place.shape, name),
                 nested: property_path(&place.nested, name),
@@ -359,16 +405,39 @@ fn is_plain_metadata(metadata: &Map<String, Value>) -> bool {
     ];
     let names_only = properties(metadata).all(|(name, _)| matches!(name.as_str(), "name" | "generateName"));
     let is_validated = [
-        "format", "pattern", "maximum", "minimum", "enum", "required", "maxProperties", "minProperties", "allOf",
-        "anyOf", "oneOf", "not", "maxLength", "minLength", "maxItems", "minItems", "multipleOf", "uniqueItems",
+        "format",
+        "pattern",
+        "maximum",
+        "minimum",
+        "enum",
+        "required",
+        "maxProperties",
+        "minProperties",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "not",
+        "maxLength",
+        "minLength",
+        "maxItems",
+        "minItems",
+        "multipleOf",
+        "uniqueItems",
     ];
     names_only
-        && !SHAPING.iter().chain(&is_validated).any(|name| metadata.contains_key(*name))
+        && !SHAPING
+            .iter()
+            .chain(&is_validated)
+            .any(|name| metadata.contains_key(*name))
         && strings(metadata, "x-kubernetes-list-map-keys").is_empty()
 }
 
 pub(crate) fn join(path: &str, name: &str) -> String {
-    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+    if path.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{path}.{name}")
+    }
 }
 
 pub(crate) fn property_path(path: &str, name: &str) -> String {

@@ -176,9 +176,7 @@ impl Validator<'_> {
             _ => format!("Found {valid} valid alternatives"),
         };
         let name = go_text::quote(&path.name());
-        outcome.push(self.unplaced(format!(
-            "{name} must validate one and only one schema (oneOf). {found}"
-        )));
+        outcome.push(self.unplaced(format!("{name} must validate one and only one schema (oneOf). {found}")));
         if valid == 0 {
             outcome.merge_once(best.unwrap_or_default());
         }

@@ -1,6 +1,8 @@
 //! Every rule of our own schemas, judged here as the tables say that a real API server judges it: a manifest that holds
 //! passes, one that breaks the rule is refused with the field named.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -30,7 +32,12 @@ fn every_rule_holds_and_breaks_where_it_should() {
         }
     }
     assert!(count >= LEAST_CASES, "only {count} cases");
-    assert!(failures.is_empty(), "{} of {count} fail:\n{}", failures.len(), failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{} of {count} fail:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
 }
 
 fn versions() -> BTreeMap<String, Version> {
@@ -39,9 +46,15 @@ fn versions() -> BTreeMap<String, Version> {
         assert_eq!(definition::validate(&definition, None), []);
         let compiled = Compiled::new(&definition).unwrap();
         let version = compiled.versions[0].clone();
-        (format!("{}/{} {}", compiled.group, version.name, compiled.kind), version)
+        (
+            format!("{}/{} {}", compiled.group, version.name, compiled.kind),
+            version,
+        )
     };
-    crd::definitions(FeatureSet::CustomNoUpgrade).into_iter().map(version).collect()
+    crd::definitions(FeatureSet::CustomNoUpgrade)
+        .into_iter()
+        .map(version)
+        .collect()
 }
 
 fn tables() -> Vec<(String, Value)> {

@@ -63,12 +63,12 @@ pub fn field_attributes(component: &Value, name: &str, derived_default: Option<&
     words
 }
 
-/// Values with commas between them; words of a table have no blanks, so those become plus signs.
+/// Values with commas between them; words of a table have no blanks, so those become tildes.
 fn joined(values: &[Value]) -> String {
     let texts: Vec<String> = values
         .iter()
         .filter_map(Value::as_str)
-        .map(|text| text.replace(' ', "+"))
+        .map(|text| text.replace(' ', "~"))
         .collect();
     texts.join(",")
 }

@@ -3,8 +3,10 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::batch_rules::{cron_job_warnings, validate_cron_job, validate_job};
-use super::pod_warnings::workload_warnings;
+use super::{
+    batch_rules::{cron_job_warnings, validate_cron_job, validate_job},
+    pod_warnings::workload_warnings,
+};
 use crate::{
     Propagation,
     cells::{NONE, UNSET, containers, has_condition, name, object_age, or, selector},

@@ -114,11 +114,16 @@ fn validate_job_change(new: &Value, old: &Value, path: &Path<'_>, complaints: &m
 fn validate_template_change(new: &Value, old: &Value, path: &Path<'_>, complaints: &mut Complaints) {
     let (template, mut before) = (&new["template"], old["template"].clone());
     if is_true(old, "suspend") {
-        for field in ["labels", "annotations"] {
-            carry_over(&mut before["metadata"], &template["metadata"], field);
-        }
-        for field in ["affinity", "nodeSelector", "tolerations", "schedulingGates"] {
-            carry_over(&mut before["spec"], &template["spec"], field);
+        let free: [(&str, &[&str]); 2] = [
+            ("metadata", &["labels", "annotations"]),
+            ("spec", &["affinity", "nodeSelector", "tolerations", "schedulingGates"]),
+        ];
+        for (part, fields) in free {
+            for field in fields {
+                if let Some(before) = before.get_mut(part) {
+                    carry_over(before, &template[part], field);
+                }
+            }
         }
     }
     if template != &before {

@@ -23,7 +23,9 @@ pub(super) fn carry_over_pod(pod: &mut Value, old: &Value, target: Target<'_>) {
             let wanted = pod["spec"].clone();
             keep_all_but_specification(pod, old);
             for containers in ["containers", "initContainers"] {
-                resize(&mut pod["spec"], &wanted, containers);
+                if let Some(specification) = pod.get_mut("spec") {
+                    resize(specification, &wanted, containers);
+                }
             }
         }
         Target::Subresource(_) => {}
@@ -52,8 +54,9 @@ fn keep_all_but_specification(pod: &mut Value, old: &Value) {
     let metadata = pod.get("metadata").cloned();
     *pod = old.clone();
     for field in ["resourceVersion", "uid", "managedFields"] {
-        if let Some(value) = metadata.as_ref().and_then(|metadata| metadata.get(field)) {
-            pod["metadata"][field] = value.clone();
+        let value = metadata.as_ref().and_then(|metadata| metadata.get(field)).cloned();
+        if let (Some(value), Some(map)) = (value, pod.as_object_mut()) {
+            entry(map, "metadata").insert(field.to_owned(), value);
         }
     }
 }

@@ -171,7 +171,10 @@ fn stamp_new_pod(pod: &mut Value, old: Option<&Value>, _target: Target<'_>, now:
         return;
     }
     let conditions = pod.get_mut("status").and_then(|status| status.get_mut("conditions"));
+    let now = now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     for condition in conditions.and_then(Value::as_array_mut).into_iter().flatten() {
-        condition["lastTransitionTime"] = json!(now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
+        if let Some(condition) = condition.as_object_mut() {
+            condition.insert("lastTransitionTime".to_owned(), json!(now));
+        }
     }
 }

@@ -7,7 +7,7 @@ use super::volume_rules::{validate_claim, validate_volume};
 use crate::{
     Target,
     cells::{UNSET, name, object_age, or},
-    row::{AGE, CLUSTER, NAME, NAMESPACED, Row, STATUS, reset_status},
+    row::{AGE, CLUSTER, NAME, NAMESPACED, Row, STATUS},
     value::{at, entry, is_set, list, text},
 };
 
@@ -15,8 +15,9 @@ pub(super) const ROWS: &[Row] = &[CLAIM, VOLUME];
 
 /// Both begin without a partner.
 fn begin_pending(object: &mut Value) {
-    reset_status(object);
-    object["status"] = json!({"phase": "Pending"});
+    if let Some(map) = object.as_object_mut() {
+        map.insert("status".to_owned(), json!({ "phase": "Pending" }));
+    }
 }
 
 const CLAIM: Row = Row {

@@ -1,18 +1,16 @@
 //! What the kinds that keep pods running must be (apps/validation).
 
-use hyperplane_schema::names::dns_1123_label;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{
     pod_spec_rules::validate_template,
     share_rules::{amount, validate_not_over_all, validate_share},
-    volume_rules::validate_claim_template,
 };
 use crate::{
     Target,
-    complaints::{Complaints, Path, is_different},
+    complaints::{Complaints, Path},
     labels::{is_empty_selector, selects, validate_selector},
-    value::{at, carry_over, entry, is_set, list, number, object, text},
+    value::{at, is_set, number, object, text},
 };
 
 const SPECIFICATION: Path<'static> = Path::new("spec");

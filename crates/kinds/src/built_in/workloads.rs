@@ -4,11 +4,13 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::pod_warnings::{template_warnings, workload_warnings};
-use super::stateful_set_rules::validate_stateful_set;
-use super::workload_rules::{
-    validate_controller_revision, validate_daemon_set, validate_deployment, validate_replica_set,
-    validate_replication_controller,
+use super::{
+    pod_warnings::{template_warnings, workload_warnings},
+    stateful_set_rules::validate_stateful_set,
+    workload_rules::{
+        validate_controller_revision, validate_daemon_set, validate_deployment, validate_replica_set,
+        validate_replication_controller,
+    },
 };
 use crate::{
     Propagation, Target,

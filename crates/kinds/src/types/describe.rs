@@ -74,7 +74,7 @@ impl Types {
             components.insert(entry.component.clone(), self.component(entry));
             for field in &entry.fields {
                 open.extend(field.shape.index());
-                add_opaque(bare(field.written), &mut components);
+                add_opaque(&field.shape, bare(field.written), &mut components);
             }
         }
         components
@@ -159,17 +159,7 @@ impl Types {
             Shape::Object(index) => json!({ "$ref": format!("{REFERENCE}{}", self.get(*index).component) }),
             Shape::List(inner) => json!({ "type": "array", "items": self.item(inner, bare(written)) }),
             Shape::Map(inner) => json!({ "type": "object", "additionalProperties": self.item(inner, bare(written)) }),
-            Shape::Quantity | Shape::ResourceQuantity => opaque("resource.Quantity"),
-            Shape::Raw if written == "meta.FieldsV1" => {
-                json!({ "$ref": format!("{REFERENCE}{FIELDS}") })
-            }
-            Shape::IntOrString
-            | Shape::Time
-            | Shape::MicroTime
-            | Shape::Raw
-            | Shape::ObjectOrBool(_)
-            | Shape::ObjectOrList(_)
-            | Shape::ObjectOrStrings(_) => opaque(written),
+            opaque => json!({ "$ref": format!("{REFERENCE}{}", opaque_component(opaque, written)) }),
         }
     }
 
@@ -199,8 +189,8 @@ fn words(attributes: &str) -> impl Iterator<Item = &str> {
 }
 
 fn annotate(schema: &mut Value, name: &str, value: &str) {
-    // Words of the table have no blanks.
-    let list = || json!(value.split(',').map(|text| text.replace('+', " ")).collect::<Vec<_>>());
+    // Words of the table have no blanks; tildes stand for them.
+    let list = || json!(value.split(',').map(|text| text.replace('~', " ")).collect::<Vec<_>>());
     match name {
         "list" => schema["x-kubernetes-list-type"] = json!(value),
         "keys" => schema["x-kubernetes-list-map-keys"] = list(),
@@ -253,25 +243,43 @@ fn kind_of(text: &str) -> Value {
     }
 }
 
-fn opaque(written: &str) -> Value {
-    let found = OPAQUE.iter().find(|(name, _, _)| *name == written);
-    found.map_or_else(
-        || json!({}),
-        |(_, component, _)| json!({ "$ref": format!("{REFERENCE}{component}") }),
-    )
+/// The component of a type that is read by code of its own. Only what is any JSON is told apart by how it is written.
+fn opaque_component(shape: &Shape, written: &str) -> &'static str {
+    let name = match shape {
+        Shape::Quantity | Shape::ResourceQuantity => "resource.Quantity",
+        Shape::IntOrString => "intstr.IntOrString",
+        Shape::Time => "meta.Time",
+        Shape::MicroTime => "meta.MicroTime",
+        Shape::ObjectOrBool(_) => "apiextensions.JSONSchemaPropsOrBool",
+        Shape::ObjectOrList(_) => "apiextensions.JSONSchemaPropsOrArray",
+        Shape::ObjectOrStrings(_) => "apiextensions.JSONSchemaPropsOrStringArray",
+        _ => written,
+    };
+    OPAQUE
+        .iter()
+        .find(|(opaque, _, _)| *opaque == name)
+        .map_or(FIELDS, |(_, component, _)| component)
 }
 
-fn add_opaque(written: &str, components: &mut BTreeMap<String, Value>) {
-    let written = if written == "core.ResourceList" {
-        "resource.Quantity"
-    } else {
-        written
-    };
-    if written == "meta.FieldsV1" {
-        components.insert(FIELDS.to_owned(), json!({ "type": "object" }));
-    }
-    if let Some((_, component, schema)) = OPAQUE.iter().find(|(name, _, _)| *name == written) {
-        let schema = serde_json::from_str(schema).expect("the constants above are JSON");
-        components.insert((*component).to_owned(), schema);
+/// Adds the component of an opaque type at the bottom of a shape.
+fn add_opaque(shape: &Shape, written: &str, components: &mut BTreeMap<String, Value>) {
+    match shape {
+        Shape::Pointer(inner) | Shape::List(inner) | Shape::Map(inner) => add_opaque(inner, written, components),
+        Shape::Quantity
+        | Shape::ResourceQuantity
+        | Shape::IntOrString
+        | Shape::Time
+        | Shape::MicroTime
+        | Shape::Raw
+        | Shape::ObjectOrBool(_)
+        | Shape::ObjectOrList(_)
+        | Shape::ObjectOrStrings(_) => {
+            let component = opaque_component(shape, written);
+            let known = OPAQUE.iter().find(|(_, name, _)| *name == component);
+            let schema = known.map_or(r#"{"type":"object"}"#, |(_, _, schema)| schema);
+            let schema = serde_json::from_str(schema).expect("the constants above are JSON");
+            components.insert(component.to_owned(), schema);
+        }
+        _ => {}
     }
 }

@@ -12,6 +12,8 @@ use super::{Answer, Case, NAMESPACE, resource_of};
 const JSON: &str = "application/json";
 const MERGE_PATCH: &str = "application/merge-patch+json";
 const TABLE: &str = "application/json;as=Table;g=meta.k8s.io;v=v1";
+/// The uid of every recorded object.
+const UID: &str = "00000000-0000-0000-0000-000000000000";
 /// Nothing but the kinds themselves decides: what admission adds is no business of this crate.
 const NO_ADMISSION: &str = "--disable-admission-plugins=ServiceAccount,DefaultTolerationSeconds,Priority,\
     StorageObjectInUseProtection,DefaultStorageClass,DefaultIngressClass,NamespaceLifecycle,LimitRanger,\
@@ -65,11 +67,7 @@ pub async fn ask(client: &Client, case: &Case) -> Result<Answer> {
         let (_, table) = send(client, "PATCH", &path, MERGE_PATCH, TABLE, Some(change)).await?;
         answer.cells = cells(&table);
     }
-    let mut old = old;
-    old["metadata"]
-        .as_object_mut()
-        .map(|metadata| metadata.remove("managedFields"));
-    answer.old = Some(old);
+    answer.old = Some(settled(old));
     let path = format!("{item}?gracePeriodSeconds=0&propagationPolicy=Background");
     send(client, "DELETE", &path, JSON, JSON, None).await?;
     Ok(answer)
@@ -87,13 +85,9 @@ fn collection_path(resource: &Resource) -> String {
 
 fn answer(code: u16, body: Value) -> Answer {
     if body["kind"] != "Status" {
-        let mut object = body;
-        object["metadata"]
-            .as_object_mut()
-            .map(|metadata| metadata.remove("managedFields"));
         return Answer {
             code,
-            object: Some(object),
+            object: Some(settled(body)),
             ..Answer::default()
         };
     }
@@ -115,6 +109,26 @@ fn answer(code: u16, body: Value) -> Answer {
         causes,
         ..Answer::default()
     }
+}
+
+/// An object with fixed values for what is new in every run, so that recording it again changes nothing.
+fn settled(object: Value) -> Value {
+    let uid = object["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
+    let text = if uid.is_empty() {
+        object.to_string()
+    } else {
+        object.to_string().replace(&uid, UID)
+    };
+    let mut object: Value = serde_json::from_str(&text).unwrap_or_default();
+    if let Some(metadata) = object["metadata"].as_object_mut() {
+        metadata.remove("managedFields");
+        for (name, value) in [("creationTimestamp", "2024-01-01T00:00:00Z"), ("resourceVersion", "1")] {
+            if let Some(field) = metadata.get_mut(name) {
+                *field = json!(value);
+            }
+        }
+    }
+    object
 }
 
 fn cells(table: &Value) -> Vec<Value> {

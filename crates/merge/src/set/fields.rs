@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::{Node, Set};
-use crate::element::{Element, ElementError};
+use crate::element::{Element, ElementError, parse};
 
 /// How deep a document may nest. Parsers of JSON stop at 128; paths that were built otherwise must not exhaust the stack.
 const DEEPEST: usize = 256;
@@ -58,7 +58,7 @@ impl Reader {
     }
 
     fn read_key<'a>(&mut self, key: &'a str, content: &'a Value, depth: usize, set: &mut Set<'a>) -> Option<()> {
-        let parsed = match Element::parse(key) {
+        let parsed = match parse(key) {
             Ok(parsed) => parsed,
             Err(ElementError::UnknownKind) => {
                 self.canonical = false;

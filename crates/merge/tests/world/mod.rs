@@ -112,15 +112,11 @@ impl World {
         entries.as_array().into_iter().flatten().map(describe).collect()
     }
 
-    /// When each manager wrote last, in the order of the entries.
-    pub fn times(&self) -> Vec<Option<String>> {
+    /// When each manager wrote last, in the order of the entries; a dash where there is no time.
+    pub fn times(&self) -> Vec<String> {
         let entries = &self.live.as_ref().expect("something was written")["metadata"]["managedFields"];
-        entries
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(|entry| entry["time"].as_str().map(str::to_owned))
-            .collect()
+        let time = |entry: &Value| entry["time"].as_str().unwrap_or("-").to_owned();
+        entries.as_array().into_iter().flatten().map(time).collect()
     }
 
     /// The fields and messages of the conflicts that an apply runs into.
@@ -136,9 +132,9 @@ impl World {
 }
 
 /// The time that stands in managedFields after the write of this number.
-pub fn time(write: i64) -> Option<String> {
+pub fn time(write: i64) -> String {
     let time = jiff::Timestamp::from_second(1_790_000_000 + write).expect("a second of this century");
-    Some(time.to_string())
+    time.to_string()
 }
 
 fn author<'a>(manager: &'a str, subresource: &'a str, second: i64) -> Author<'a> {

@@ -82,7 +82,6 @@ pub(super) enum FoldKind {
 /// The nodes of an expression.
 #[derive(Clone, Debug)]
 pub(super) struct Ast {
-    pub(super) text: String,
     exprs: Vec<Expr>,
     /// Where each node stands, in characters.
     places: Vec<usize>,
@@ -90,9 +89,8 @@ pub(super) struct Ast {
 }
 
 impl Ast {
-    pub(super) fn new(text: &str) -> Self {
+    pub(super) const fn new() -> Self {
         Self {
-            text: text.to_owned(),
             exprs: Vec::new(),
             places: Vec::new(),
             root: ExprId(0),
@@ -125,7 +123,11 @@ impl Ast {
     /// The same expression once more, with nodes of its own.
     pub(super) fn copy(&mut self, id: ExprId) -> ExprId {
         let expr = match self.expr(id).clone() {
-            Expr::Select { operand, field, is_test } => Expr::Select {
+            Expr::Select {
+                operand,
+                field,
+                is_test,
+            } => Expr::Select {
                 operand: self.copy(operand),
                 field,
                 is_test,
@@ -141,7 +143,9 @@ impl Ast {
             },
             Expr::List(entries) => Expr::List(entries.into_iter().map(|entry| self.copy_entry(entry)).collect()),
             Expr::Map(entries) => {
-                let copied = entries.into_iter().map(|(key, entry)| (self.copy(key), self.copy_entry(entry)));
+                let copied = entries
+                    .into_iter()
+                    .map(|(key, entry)| (self.copy(key), self.copy_entry(entry)));
                 Expr::Map(copied.collect())
             }
             // A comprehension that is copied is only ever a target, whose parts nothing else holds on to.

@@ -56,7 +56,11 @@ pub(super) fn check(ast: Ast, variables: &Variables, declarations: &Declarations
     if !checker.complaints.is_empty() {
         return Err(checker.complaints);
     }
-    let types = checker.types.iter().map(|kind| checker.mapping.substitute(kind, true)).collect();
+    let types = checker
+        .types
+        .iter()
+        .map(|kind| checker.mapping.substitute(kind, true))
+        .collect();
     Ok(Checked {
         ast: checker.ast,
         types,
@@ -113,7 +117,11 @@ impl Checker<'_> {
         let kind = match self.ast.expr(id).clone() {
             Expr::Literal(literal) => literal_type(&literal),
             Expr::Ident(name) => self.ident(id, &name),
-            Expr::Select { operand, field, is_test } => self.select(id, operand, &field, is_test),
+            Expr::Select {
+                operand,
+                field,
+                is_test,
+            } => self.select(id, operand, &field, is_test),
             Expr::Call {
                 target,
                 function,
@@ -139,7 +147,7 @@ impl Checker<'_> {
         }
         let named = type_named(plain)?;
         self.type_values.insert(id, named.clone());
-        Some(Type::Type(Arc::new(named)))
+        Some(Type::Meta(Arc::new(named)))
     }
 
     fn ident(&mut self, id: ExprId, name: &str) -> Type {
@@ -158,7 +166,11 @@ impl Checker<'_> {
             return kind;
         }
         let kind = self.select_field(id, operand, field, false);
-        if is_test { Type::Bool } else { self.mapping.substitute(&kind, false) }
+        if is_test {
+            Type::Bool
+        } else {
+            self.mapping.substitute(&kind, false)
+        }
     }
 
     fn select_field(&mut self, id: ExprId, operand: ExprId, field: &str, is_optional: bool) -> Type {
@@ -173,15 +185,17 @@ impl Checker<'_> {
             Type::Object(declared) => {
                 let fields = match &self.declarations.get(*declared).shape {
                     // A keyword may be written as it is.
-                    Shape::Object(fields) => fields.get(field).or_else(|| fields.get(&format!("__{field}__"))).copied(),
+                    Shape::Object(fields) => fields
+                        .get(field)
+                        .or_else(|| fields.get(&format!("__{field}__")))
+                        .copied(),
                     _ => None,
                 };
-                match fields {
-                    Some(declared) => self.declarations.type_of(declared),
-                    None => {
-                        self.complain(id, format!("undefined field '{field}'"));
-                        Type::Error
-                    }
+                if let Some(declared) = fields {
+                    self.declarations.type_of(declared)
+                } else {
+                    self.complain(id, format!("undefined field '{field}'"));
+                    Type::Error
                 }
             }
             Type::Variable(_) => {
@@ -199,7 +213,11 @@ impl Checker<'_> {
                 Type::Dyn
             }
         };
-        if is_optional || was_optional { Type::Optional(Arc::new(kind)) } else { kind }
+        if is_optional || was_optional {
+            Type::Optional(Arc::new(kind))
+        } else {
+            kind
+        }
     }
 
     fn call(&mut self, id: ExprId, target: Option<ExprId>, function: &str, arguments: &[ExprId]) -> Type {
@@ -241,13 +259,20 @@ impl Checker<'_> {
             self.undeclared(id, function);
             return Type::Error;
         };
-        let found: Vec<Type> = target.iter().chain(arguments).map(|argument| self.get(*argument)).collect();
+        let found: Vec<Type> = target
+            .iter()
+            .chain(arguments)
+            .map(|argument| self.get(*argument))
+            .collect();
         if matches!(function, "_&&_" | "_||_") {
             return self.logical(id, arguments, &found, &overloads[0].id);
         }
         let mut result: Option<Type> = None;
         let mut matching = Vec::new();
-        for overload in overloads.iter().filter(|overload| overload.is_member == target.is_some()) {
+        for overload in overloads
+            .iter()
+            .filter(|overload| overload.is_member == target.is_some())
+        {
             let (wanted, gives) = self.instantiate(&overload.arguments, &overload.result);
             if !self.mapping.assign_all(&found, &wanted) {
                 continue;
@@ -284,12 +309,18 @@ impl Checker<'_> {
     }
 
     fn no_overload(&mut self, id: ExprId, function: &str, found: &[Type], is_member: bool) {
-        let names: Vec<String> = found.iter().map(|kind| self.mapping.substitute(kind, true).to_string()).collect();
+        let names: Vec<String> = found
+            .iter()
+            .map(|kind| self.mapping.substitute(kind, true).to_string())
+            .collect();
         let signature = match names.split_first() {
             Some((target, rest)) if is_member => format!("{target}.({})", rest.join(", ")),
             _ => format!("({})", names.join(", ")),
         };
-        self.complain(id, format!("found no matching overload for '{function}' applied to '{signature}'"));
+        self.complain(
+            id,
+            format!("found no matching overload for '{function}' applied to '{signature}'"),
+        );
     }
 
     /// The overload with fresh variables in place of `A`, `B` and `V`.
@@ -345,7 +376,10 @@ impl Checker<'_> {
             let kind = self.entry(*entry);
             values = Some(self.join(values, kind));
         }
-        Type::map(keys.unwrap_or_else(|| self.variable()), values.unwrap_or_else(|| self.variable()))
+        Type::map(
+            keys.unwrap_or_else(|| self.variable()),
+            values.unwrap_or_else(|| self.variable()),
+        )
     }
 
     fn fold(&mut self, fold: &Fold) -> Type {
@@ -424,7 +458,7 @@ fn type_named(name: &str) -> Option<Type> {
         "map" => Type::map(Type::Dyn, Type::Dyn),
         "null_type" => Type::Null,
         "string" => Type::String,
-        "type" => Type::Type(Arc::new(Type::Dyn)),
+        "type" => Type::Meta(Arc::new(Type::Dyn)),
         "uint" => Type::Uint,
         "optional_type" => Type::Optional(Arc::new(Type::Dyn)),
         "net.IP" => Type::Ip,

@@ -142,17 +142,32 @@ impl Declarations {
         let max_length = node.checks.max_length;
         let unlimited = MAX_REQUEST_BYTES - 2;
         let (kind, most, least) = match node.checks.format_name.as_str() {
-            "byte" => (Type::Bytes, max_length.map_or(unlimited, |most| most.max(0)), MIN_STRING_BYTES),
+            "byte" => (
+                Type::Bytes,
+                max_length.map_or(unlimited, |most| most.max(0)),
+                MIN_STRING_BYTES,
+            ),
             "duration" => (Type::Duration, MAX_DURATION_BYTES, MIN_DURATION_BYTES),
             "date" => (Type::Timestamp, DATE_BYTES, DATE_BYTES),
             "date-time" => (Type::Timestamp, MAX_DATE_TIME_BYTES, MIN_DATE_TIME_BYTES),
             _ => {
-                let longest = node.checks.enumeration.iter().filter_map(Value::as_str).map(str::len).max();
-                let by_enumeration = match node.checks.enumeration.is_empty() {
-                    true => unlimited,
-                    false => i64::try_from(longest.unwrap_or_default()).unwrap_or(unlimited),
+                let longest = node
+                    .checks
+                    .enumeration
+                    .iter()
+                    .filter_map(Value::as_str)
+                    .map(str::len)
+                    .max();
+                let by_enumeration = if node.checks.enumeration.is_empty() {
+                    unlimited
+                } else {
+                    i64::try_from(longest.unwrap_or_default()).unwrap_or(unlimited)
                 };
-                (Type::String, max_length.map_or(by_enumeration, four_bytes_each), MIN_STRING_BYTES)
+                (
+                    Type::String,
+                    max_length.map_or(by_enumeration, four_bytes_each),
+                    MIN_STRING_BYTES,
+                )
             }
         };
         self.push(Shape::Scalar(kind), most, least)
@@ -178,9 +193,8 @@ pub(super) fn fields_of(arena: &Arena, node: &Node, is_resource: bool) -> Vec<(S
 
 /// Whether the schema itself says all that every resource has.
 pub(crate) fn has_type_and_name(arena: &Arena, node: &Node) -> bool {
-    let is = |node: &Node, name: &str, kind: JsonType| {
-        node.properties.get(name).is_some_and(|id| arena[*id].kind == kind)
-    };
+    let is =
+        |node: &Node, name: &str, kind: JsonType| node.properties.get(name).is_some_and(|id| arena[*id].kind == kind);
     is(node, "kind", JsonType::String)
         && is(node, "apiVersion", JsonType::String)
         && is(node, "metadata", JsonType::Object)
@@ -191,8 +205,27 @@ pub(crate) fn has_type_and_name(arena: &Arena, node: &Node) -> bool {
 }
 
 const KEYWORDS: [&str; 21] = [
-    "true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let",
-    "loop", "package", "namespace", "return", "var", "void", "while",
+    "true",
+    "false",
+    "null",
+    "in",
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
 ];
 
 /// The name of a field in expressions, if it can have one.

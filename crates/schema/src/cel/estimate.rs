@@ -79,11 +79,15 @@ impl Estimator<'_> {
         match self.checked.ast.expr(id).clone() {
             Expr::Literal(_) | Expr::Message(_) => Range::fixed(0),
             Expr::Ident(name) => {
-                let path = self.local(&name).map_or_else(|| vec![name.clone()], |local| local.path.clone());
+                let path = self
+                    .local(&name)
+                    .map_or_else(|| vec![name.clone()], |local| local.path.clone());
                 self.paths.insert(id, path);
                 Range::fixed(1)
             }
-            Expr::Select { operand, is_test: true, .. } => self.cost(operand),
+            Expr::Select {
+                operand, is_test: true, ..
+            } => self.cost(operand),
             Expr::Select { operand, field, .. } => {
                 let cost = self.cost(operand);
                 let mut path = self.path(operand);
@@ -95,12 +99,23 @@ impl Estimator<'_> {
                 );
                 cost.add(Range::fixed(u64::from(is_costly)))
             }
-            Expr::Call { target, function, arguments } => self.call(id, target, &function, &arguments),
+            Expr::Call {
+                target,
+                function,
+                arguments,
+            } => self.call(id, target, &function, &arguments),
             Expr::List(entries) => {
                 let values: Vec<ExprId> = entries.iter().map(|entry| entry.value).collect();
                 let (cost, size) = self.parts(&values);
                 let key = Range::fixed(1);
-                self.entries.insert(id, Entries { is_list: true, key, value: size });
+                self.entries.insert(
+                    id,
+                    Entries {
+                        is_list: true,
+                        key,
+                        value: size,
+                    },
+                );
                 cost.add(Range::fixed(LIST))
             }
             Expr::Map(entries) => {
@@ -108,7 +123,14 @@ impl Estimator<'_> {
                 let values: Vec<ExprId> = entries.iter().map(|(_, entry)| entry.value).collect();
                 let (key_cost, key) = self.parts(&keys);
                 let (value_cost, value) = self.parts(&values);
-                self.entries.insert(id, Entries { is_list: false, key, value });
+                self.entries.insert(
+                    id,
+                    Entries {
+                        is_list: false,
+                        key,
+                        value,
+                    },
+                );
                 key_cost.add(value_cost).add(Range::fixed(MAP))
             }
             Expr::Fold(fold) if fold.kind == FoldKind::Bind => self.bind(id, &fold),
@@ -271,7 +293,7 @@ impl Estimator<'_> {
                 (Shape::List(item), "@items" | "@values") => *item,
                 (Shape::Map(value), "@items" | "@values") => *value,
                 // Keys are strings without a limit of their own.
-                (Shape::Map(_), "@keys") => return (rest.last() == Some(part)).then(|| Range { min: 0, max: 0 }),
+                (Shape::Map(_), "@keys") => return (rest.last() == Some(part)).then_some(Range { min: 0, max: 0 }),
                 (Shape::Object(fields), name) => *fields.get(name)?,
                 _ => return None,
             };

@@ -3,8 +3,12 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use regex::Regex;
+
 use super::ast::Literal;
 use super::estimate::{LIST, MAP, REGEX, TRAVERSAL, scale};
+use super::library::Native;
+use super::library::cost::Cost;
 use super::plan::{Field, FoldPlan, FoldStep, PatternKind, Plan};
 use super::value::{Failure, Items, Key, Outcome, Text, Value};
 
@@ -30,7 +34,11 @@ impl<'a> Run<'a> {
 
     fn charge(&mut self, cost: u64) -> Outcome<()> {
         self.cost = self.cost.saturating_add(cost);
-        if self.cost > self.limit { Err(Failure::TooCostly) } else { Ok(()) }
+        if self.cost > self.limit {
+            Err(Failure::TooCostly)
+        } else {
+            Ok(())
+        }
     }
 
     /// The value of a plan.
@@ -40,7 +48,9 @@ impl<'a> Run<'a> {
             Plan::Current => self.charge(1).map(|()| self.current.clone()),
             Plan::Old => {
                 self.charge(1)?;
-                self.old.clone().ok_or_else(|| Failure::new("no such attribute(s): oldSelf"))
+                self.old
+                    .clone()
+                    .ok_or_else(|| Failure::new("no such attribute(s): oldSelf"))
             }
             Plan::Local(place) => self.charge(1).map(|()| self.locals[*place].clone()),
             Plan::TypeName(name) => Ok(Value::Type(name)),
@@ -71,40 +81,46 @@ impl<'a> Run<'a> {
                 self.locals.pop();
                 result
             }
-            Plan::Pattern(text, kind, regex, length) => {
-                let text = self.eval(text)?;
-                let cost = scale(text.size().saturating_add(1), TRAVERSAL).saturating_mul(scale(*length, REGEX));
-                self.charge(cost)?;
-                let Value::String(text) = text else {
-                    return Err(Failure::no_overload());
-                };
-                Ok(match kind {
-                    PatternKind::Matches => Value::Bool(regex.is_match(&text)),
-                    PatternKind::Find => Value::text(regex.find(&text).map_or("", |found| found.as_str())),
-                    PatternKind::FindAll => {
-                        Value::list(regex.find_iter(&text).map(|found| Value::text(found.as_str())).collect())
-                    }
-                })
-            }
+            Plan::Pattern(text, kind, regex, length) => self.pattern(text, *kind, regex, *length),
             Plan::Fallback(parts, unwraps) => match self.eval(&parts[0])? {
                 Value::Optional(Some(value)) if *unwraps => Ok((*value).clone()),
                 Value::Optional(None) => self.eval(&parts[1]),
                 other => Ok(other),
             },
-            Plan::Call(native, cost, arguments) => {
-                let mut values = Vec::with_capacity(arguments.len());
-                for argument in arguments {
-                    values.push(self.eval(argument)?);
-                }
-                if cost.is_known_before() {
-                    self.charge(cost.of_call(&values, &Value::Null))?;
-                    return native(&values);
-                }
-                let result = native(&values)?;
-                self.charge(cost.of_call(&values, &result))?;
-                Ok(result)
-            }
+            Plan::Call(native, cost, arguments) => self.call(*native, *cost, arguments),
         }
+    }
+
+    fn call(&mut self, native: Native, cost: Cost, arguments: &'a [Plan]) -> Outcome<Value<'a>> {
+        let mut values = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            values.push(self.eval(argument)?);
+        }
+        if cost.is_known_before() {
+            self.charge(cost.of_call(&values, &Value::Null))?;
+            return native(&values);
+        }
+        let result = native(&values)?;
+        self.charge(cost.of_call(&values, &result))?;
+        Ok(result)
+    }
+
+    /// A constant pattern against a text.
+    fn pattern(&mut self, text: &'a Plan, kind: PatternKind, regex: &Regex, length: u64) -> Outcome<Value<'a>> {
+        let text = self.eval(text)?;
+        let cost = scale(text.size().saturating_add(1), TRAVERSAL).saturating_mul(scale(length, REGEX));
+        self.charge(cost)?;
+        let Value::String(text) = text else {
+            return Err(Failure::no_overload());
+        };
+        Ok(match kind {
+            PatternKind::Matches => Value::Bool(regex.is_match(&text)),
+            PatternKind::Find => Value::text(regex.find(&text).map_or("", |found| found.as_str())),
+            PatternKind::FindAll => {
+                let found = regex.find_iter(&text).map(|found| Value::text(found.as_str()));
+                Value::list(found.collect())
+            }
+        })
     }
 
     fn select(&mut self, operand: &'a Plan, field: &Field) -> Outcome<Value<'a>> {
@@ -243,7 +259,13 @@ impl<'a> Run<'a> {
     }
 
     /// `all` and `exists`: one entry can decide; a mistake counts only when none does.
-    fn quantify(&mut self, steps: &mut Steps<'_, 'a>, predicate: &'a Plan, deciding: bool, cost: u64) -> Outcome<Value<'a>> {
+    fn quantify(
+        &mut self,
+        steps: &mut Steps<'_, 'a>,
+        predicate: &'a Plan,
+        deciding: bool,
+        cost: u64,
+    ) -> Outcome<Value<'a>> {
         let mut mistake = None;
         loop {
             match self.advance(steps) {
@@ -320,7 +342,13 @@ impl<'a> Iterator for Steps<'_, 'a> {
                 let item = items.next()?;
                 let index = self.index;
                 self.index += 1;
-                Some(item.map(|item| if self.has_two { (Value::Int(index), Some(item)) } else { (item, None) }))
+                Some(item.map(|item| {
+                    if self.has_two {
+                        (Value::Int(index), Some(item))
+                    } else {
+                        (item, None)
+                    }
+                }))
             }
             Source::Keys(keys, map) => {
                 let key = keys.next()?;
@@ -347,7 +375,8 @@ pub(super) fn constant(literal: &Literal) -> Value<'_> {
 }
 
 fn place_of(key: &Value<'_>) -> Outcome<Key> {
-    key.key().ok_or_else(|| Failure::new(format!("unsupported key type: {}", key.type_name())))
+    key.key()
+        .ok_or_else(|| Failure::new(format!("unsupported key type: {}", key.type_name())))
 }
 
 fn insert<'a>(map: &mut BTreeMap<Key, (Value<'a>, Value<'a>)>, key: Value<'a>, value: Value<'a>) -> Outcome<()> {

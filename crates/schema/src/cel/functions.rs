@@ -62,7 +62,8 @@ fn signature_open(signature: &str) -> usize {
 
 /// `target~function` for members.
 fn split_target(head: &str) -> (Option<&str>, &str) {
-    head.split_once('~').map_or((None, head), |(target, function)| (Some(target), function))
+    head.split_once('~')
+        .map_or((None, head), |(target, function)| (Some(target), function))
 }
 
 /// Where the arguments end, and what follows.
@@ -109,7 +110,7 @@ fn parse_type(text: &str) -> Type {
         return Type::Optional(Arc::new(parse_type(value)));
     }
     if let Some(value) = inner("type(") {
-        return Type::Type(Arc::new(parse_type(value)));
+        return Type::Meta(Arc::new(parse_type(value)));
     }
     if let Some(pair) = inner("map(") {
         let parts = split_types(pair);
@@ -411,7 +412,10 @@ mod tests {
         assert_eq!(joins[1].arguments, [Type::list(Type::String), Type::String]);
         assert!(joins[1].is_member && joins[1].result == Type::String);
         let index = &overloads("_[_]").unwrap()[1];
-        assert_eq!(index.arguments, [Type::map(Type::Variable(0), Type::Variable(1)), Type::Variable(0)]);
+        assert_eq!(
+            index.arguments,
+            [Type::map(Type::Variable(0), Type::Variable(1)), Type::Variable(0)]
+        );
         assert_eq!(overloads("_<_").unwrap().len(), 14);
         assert!(overloads("nothing").is_none());
         assert!(!overloads("optional.none").unwrap()[0].is_member);

@@ -59,7 +59,9 @@ impl Lexer {
     }
 
     fn starts_with(&self, text: &str) -> bool {
-        text.chars().enumerate().all(|(index, character)| self.peek(index) == Some(character))
+        text.chars()
+            .enumerate()
+            .all(|(index, character)| self.peek(index) == Some(character))
     }
 
     fn complaint(&self, place: usize, message: impl Into<String>) -> Complaint {
@@ -156,7 +158,11 @@ impl Lexer {
             is_float = true;
             text += &exponent;
         }
-        if is_float { Ok(Token::Float(text)) } else { self.whole(text, place) }
+        if is_float {
+            Ok(Token::Float(text))
+        } else {
+            self.whole(text, place)
+        }
     }
 
     fn exponent(&mut self) -> Option<String> {
@@ -233,7 +239,10 @@ impl Lexer {
     }
 
     fn unclosed(&self, place: usize) -> Complaint {
-        let text: String = self.characters[place..].iter().take_while(|character| **character != '\n').collect();
+        let text: String = self.characters[place..]
+            .iter()
+            .take_while(|character| **character != '\n')
+            .collect();
         self.complaint(place, format!("Syntax error: token recognition error at: '{text}'"))
     }
 
@@ -268,7 +277,9 @@ impl Lexer {
     /// A character by its number; in bytes, two hexadecimal or three octal digits are one byte.
     fn code(&mut self, content: &mut Content, digits: usize, radix: u32, place: usize) -> Result<(), Complaint> {
         let text: String = self.characters.iter().skip(self.at).take(digits).collect();
-        let code = u32::from_str_radix(&text, radix).ok().filter(|_| text.chars().count() == digits);
+        let code = u32::from_str_radix(&text, radix)
+            .ok()
+            .filter(|_| text.chars().count() == digits);
         let Some(code) = code else {
             return Err(self.unclosed(place));
         };
@@ -300,7 +311,11 @@ enum Content {
 
 impl Content {
     fn new(is_bytes: bool) -> Self {
-        if is_bytes { Self::Bytes(Vec::new()) } else { Self::Text(String::new()) }
+        if is_bytes {
+            Self::Bytes(Vec::new())
+        } else {
+            Self::Text(String::new())
+        }
     }
 
     fn push(&mut self, character: char) {

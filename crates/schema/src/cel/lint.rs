@@ -23,7 +23,11 @@ fn visit(checked: &Checked, id: ExprId, is_formatted: bool, complaints: &mut Vec
     };
     let mut formats = is_formatted;
     match checked.ast.expr(id) {
-        Expr::Call { target, function, arguments } => {
+        Expr::Call {
+            target,
+            function,
+            arguments,
+        } => {
             if let Some(wrong) = wrong_constant(checked, function, *target, arguments) {
                 complain(wrong, format!("invalid {function} argument"));
             }
@@ -59,23 +63,18 @@ fn visit(checked: &Checked, id: ExprId, is_formatted: bool, complaints: &mut Vec
 }
 
 /// The constant of a call that its function cannot read.
-fn wrong_constant(
-    checked: &Checked,
-    function: &str,
-    target: Option<ExprId>,
-    arguments: &[ExprId],
-) -> Option<ExprId> {
+fn wrong_constant(checked: &Checked, function: &str, target: Option<ExprId>, arguments: &[ExprId]) -> Option<ExprId> {
     let text = |id: ExprId| checked.ast.string(id);
     match (function, target, arguments) {
-        ("matches" | "find" | "findAll", Some(_), [pattern, ..]) | ("matches", None, [_, pattern]) => {
-            text(*pattern).filter(|pattern| go_regex::compile(pattern).is_err()).map(|_| *pattern)
-        }
-        ("duration", None, [duration]) => {
-            text(*duration).filter(|text| go_time::parse_duration(text).is_none()).map(|_| *duration)
-        }
-        ("timestamp", None, [moment]) => {
-            text(*moment).filter(|text| go_time::parse_rfc3339(text).is_none()).map(|_| *moment)
-        }
+        ("matches" | "find" | "findAll", Some(_), [pattern, ..]) | ("matches", None, [_, pattern]) => text(*pattern)
+            .filter(|pattern| go_regex::compile(pattern).is_err())
+            .map(|_| *pattern),
+        ("duration", None, [duration]) => text(*duration)
+            .filter(|text| go_time::parse_duration(text).is_none())
+            .map(|_| *duration),
+        ("timestamp", None, [moment]) => text(*moment)
+            .filter(|text| go_time::parse_rfc3339(text).is_none())
+            .map(|_| *moment),
         (part, Some(_), [zone]) if part.starts_with("get") => {
             text(*zone).filter(|zone| zone_offset(zone).is_none()).map(|_| *zone)
         }
@@ -94,7 +93,8 @@ fn mixed(checked: &Checked, entries: &[Entry]) -> Vec<(ExprId, String)> {
     };
     let others = entries.iter().map(|entry| (entry.value, kind(entry)));
     let odd = others.filter(|(_, found)| *found != expected);
-    odd.map(|(id, found)| (id, format!("expected type '{expected}' but found '{found}'"))).collect()
+    odd.map(|(id, found)| (id, format!("expected type '{expected}' but found '{found}'")))
+        .collect()
 }
 
 /// A constant pattern with as many clauses as it has arguments, each of a type that the clause can print. Says which
@@ -123,7 +123,10 @@ fn wrong_format(checked: &Checked, target: ExprId, list: ExprId) -> Option<(Opti
     pairs.find_map(|(clause, entry)| {
         let wrong = unprintable(checked, *clause, entry.value)?;
         let kind = checked.type_of(wrong).short_name();
-        Some((Some(wrong), format!("error during formatting: {}, was given {kind}", refusal(*clause))))
+        Some((
+            Some(wrong),
+            format!("error during formatting: {}, was given {kind}", refusal(*clause)),
+        ))
     })
 }
 
@@ -135,7 +138,11 @@ fn unprintable(checked: &Checked, clause: char, id: ExprId) -> Option<ExprId> {
     if clause != 's' || !matches!(checked.ast.expr(id), Expr::List(_) | Expr::Map(_)) {
         return None;
     }
-    checked.ast.children(id).into_iter().find_map(|part| unprintable(checked, clause, part))
+    checked
+        .ast
+        .children(id)
+        .into_iter()
+        .find_map(|part| unprintable(checked, clause, part))
 }
 
 fn clauses(pattern: &str) -> Result<Vec<char>, String> {
@@ -145,11 +152,16 @@ fn clauses(pattern: &str) -> Result<Vec<char>, String> {
         if character != '%' || characters.next_if_eq(&'%').is_some() {
             continue;
         }
-        while characters.next_if(|next| *next == '.' || next.is_ascii_digit()).is_some() {}
+        while characters
+            .next_if(|next| *next == '.' || next.is_ascii_digit())
+            .is_some()
+        {}
         match characters.next() {
             Some(clause) if "sdfebxXo".contains(clause) => found.push(clause),
             Some(other) => {
-                return Err(format!("could not parse formatting clause: unrecognized formatting clause \"{other}\""));
+                return Err(format!(
+                    "could not parse formatting clause: unrecognized formatting clause \"{other}\""
+                ));
             }
             None => return Err("unexpected end of string".to_owned()),
         }
@@ -193,4 +205,3 @@ fn refusal(clause: char) -> &'static str {
         }
     }
 }
-

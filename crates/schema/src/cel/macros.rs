@@ -149,7 +149,7 @@ impl Maker<'_> {
         Ok((first, Some(second)))
     }
 
-    fn fold(&mut self, range: ExprId, variables: &[ExprId], parts: Parts) -> Expanded {
+    fn fold(&mut self, range: ExprId, variables: &[ExprId], parts: &Parts) -> Expanded {
         let words = match parts.kind {
             FoldKind::Append { .. } => "argument is not an identifier",
             _ => "argument must be a simple name",
@@ -177,7 +177,7 @@ impl Maker<'_> {
             step: self.call("_&&_", vec![step, predicate]),
             result: self.accumulator(),
         };
-        self.fold(target, variables, parts)
+        self.fold(target, variables, &parts)
     }
 
     fn exists(&mut self, target: ExprId, variables: &[ExprId], predicate: ExprId) -> Expanded {
@@ -190,7 +190,7 @@ impl Maker<'_> {
             step: self.call("_||_", vec![step, predicate]),
             result: self.accumulator(),
         };
-        self.fold(target, variables, parts)
+        self.fold(target, variables, &parts)
     }
 
     fn exists_one(&mut self, target: ExprId, variables: &[ExprId], predicate: ExprId) -> Expanded {
@@ -205,7 +205,7 @@ impl Maker<'_> {
             step: self.call("_?_:_", vec![predicate, more, same]),
             result: self.call("_==_", vec![result, one]),
         };
-        self.fold(target, variables, parts)
+        self.fold(target, variables, &parts)
     }
 
     /// A step that happens only where the filter holds.
@@ -229,7 +229,7 @@ impl Maker<'_> {
             step: self.filtered(filter, step),
             result: self.accumulator(),
         };
-        self.fold(target, variables, parts)
+        self.fold(target, variables, &parts)
     }
 
     fn insert(&mut self, target: ExprId, variables: &[ExprId], filter: Option<ExprId>, value: ExprId) -> Expanded {
@@ -260,7 +260,7 @@ impl Maker<'_> {
             step: self.filtered(filter, step),
             result: self.accumulator(),
         };
-        self.fold(target, variables, parts)
+        self.fold(target, variables, &parts)
     }
 
     /// A name for a value in an expression.
@@ -290,7 +290,11 @@ impl Maker<'_> {
         let again = self.ast.copy(target);
         let unwrapped = self.member_call(again, "value", Vec::new());
         let bound = self.bind(&name, unwrapped, value);
-        let some = if function == "optMap" { self.call("optional.of", vec![bound]) } else { bound };
+        let some = if function == "optMap" {
+            self.call("optional.of", vec![bound])
+        } else {
+            bound
+        };
         let none = self.call("optional.none", Vec::new());
         Ok(self.call("_?_:_", vec![test, some, none]))
     }

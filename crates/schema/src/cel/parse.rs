@@ -9,15 +9,30 @@ const MAX_DEPTH: usize = 250;
 
 /// Words that may become syntax one day.
 const RESERVED: [&str; 17] = [
-    "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "package",
-    "namespace", "return", "var", "void", "while",
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
 ];
 
 /// The tree of an expression, or what is wrong with its text.
 pub(super) fn parse(text: &str) -> Result<Ast, Vec<Complaint>> {
     let tokens = lex::tokens(text).map_err(|complaint| vec![complaint])?;
     let mut parser = Parser {
-        ast: Ast::new(text),
+        ast: Ast::new(),
         tokens,
         at: 0,
         depth: 0,
@@ -39,7 +54,11 @@ type Parsed<T> = Result<T, Complaint>;
 impl Parser {
     fn whole(&mut self) -> Parsed<ExprId> {
         let root = self.expression()?;
-        if *self.peek() == Token::End { Ok(root) } else { Err(self.unexpected()) }
+        if *self.peek() == Token::End {
+            Ok(root)
+        } else {
+            Err(self.unexpected())
+        }
     }
 
     fn peek(&self) -> &Token {
@@ -162,7 +181,11 @@ impl Parser {
         let mut left = self.relation(level + 1)?;
         while let Some((symbol, place)) = self.take_one(symbols) {
             let right = self.relation(level + 1)?;
-            let function = if symbol == "in" { "@in".to_owned() } else { format!("_{symbol}_") };
+            let function = if symbol == "in" {
+                "@in".to_owned()
+            } else {
+                format!("_{symbol}_")
+            };
             left = self.call(&function, vec![left, right], place);
         }
         Ok(left)
@@ -212,16 +235,14 @@ impl Parser {
 
     fn selection(&mut self, operand: ExprId, place: usize) -> Parsed<ExprId> {
         let is_optional = self.take("?").is_some();
-        let (name, is_quoted) = match self.advance().token {
+        let (name, is_quoted) = match self.peek().clone() {
             Token::Ident(name) => (name, false),
             Token::Quoted(name) => (name, true),
             // The keyword may be the name of a field.
             Token::Symbol("in") => ("in".to_owned(), false),
-            _ => {
-                self.at -= 1;
-                return Err(self.unexpected());
-            }
+            _ => return Err(self.unexpected()),
         };
+        self.advance();
         if is_optional {
             let field = self.ast.push(Expr::Literal(Literal::String(name)), place);
             return Ok(self.call("_?._", vec![operand, field], place));
@@ -265,18 +286,21 @@ impl Parser {
     }
 
     fn primary(&mut self) -> Parsed<ExprId> {
-        let place = self.place();
+        let (start, place) = (self.at, self.place());
         match self.advance().token {
             Token::Literal(literal) => Ok(self.ast.push(Expr::Literal(literal), place)),
             Token::Number(text) => self.integer(&text, false, place),
             Token::Float(text) => self.float(&text, false, place),
-            Token::Symbol("-") => match self.advance().token {
-                Token::Number(text) => self.integer(&text, true, place),
-                Token::Float(text) => self.float(&text, true, place),
-                _ => {
-                    self.at -= 1;
-                    Err(self.unexpected())
+            Token::Symbol("-") => match self.peek().clone() {
+                Token::Number(text) => {
+                    self.advance();
+                    self.integer(&text, true, place)
                 }
+                Token::Float(text) => {
+                    self.advance();
+                    self.float(&text, true, place)
+                }
+                _ => Err(self.unexpected()),
             },
             Token::Symbol("(") => {
                 let inner = self.expression()?;
@@ -285,19 +309,25 @@ impl Parser {
             }
             Token::Symbol("[") => self.list(place),
             Token::Symbol("{") => self.map(place),
-            Token::Symbol(".") => match self.advance().token {
-                Token::Ident(name) => self.name(&format!(".{name}"), place),
-                _ => {
-                    self.at -= 1;
-                    Err(self.unexpected())
-                }
-            },
+            Token::Symbol(".") => {
+                let name = self.field_name().ok_or_else(|| self.unexpected())?;
+                self.name(&format!(".{name}"), place)
+            }
             Token::Ident(name) => self.name(&name, place),
             _ => {
-                self.at = self.at.saturating_sub(usize::from(*self.peek() != Token::End));
+                self.at = start;
                 Err(self.unexpected())
             }
         }
+    }
+
+    /// A plain name, if one comes next.
+    fn field_name(&mut self) -> Option<String> {
+        let Token::Ident(name) = self.peek().clone() else {
+            return None;
+        };
+        self.advance();
+        Some(name)
     }
 
     fn integer(&mut self, text: &str, is_negative: bool, place: usize) -> Parsed<ExprId> {
@@ -314,10 +344,14 @@ impl Parser {
     }
 
     fn float(&mut self, text: &str, is_negative: bool, place: usize) -> Parsed<ExprId> {
-        let value: f64 = text.parse().ok().filter(|value: &f64| value.is_finite()).ok_or_else(|| Complaint {
-            place,
-            message: "invalid double literal".to_owned(),
-        })?;
+        let value: f64 = text
+            .parse()
+            .ok()
+            .filter(|value: &f64| value.is_finite())
+            .ok_or_else(|| Complaint {
+                place,
+                message: "invalid double literal".to_owned(),
+            })?;
         let value = if is_negative { -value } else { value };
         Ok(self.ast.push(Expr::Literal(Literal::Double(value)), place))
     }
@@ -337,7 +371,7 @@ impl Parser {
             return Ok(self.call(name, arguments, open));
         }
         if self.is_message() {
-            return self.message(name, place);
+            return self.message(name);
         }
         Ok(self.ast.push(Expr::Ident(name.to_owned()), place))
     }
@@ -348,7 +382,15 @@ impl Parser {
         loop {
             match self.tokens.get(at).map(|placed| &placed.token) {
                 Some(Token::Symbol("{")) => return true,
-                Some(Token::Symbol(".")) if matches!(self.tokens.get(at + 1), Some(Placed { token: Token::Ident(_), .. })) => {
+                Some(Token::Symbol("."))
+                    if matches!(
+                        self.tokens.get(at + 1),
+                        Some(Placed {
+                            token: Token::Ident(_),
+                            ..
+                        })
+                    ) =>
+                {
                     at += 2;
                 }
                 _ => return false,
@@ -356,10 +398,10 @@ impl Parser {
         }
     }
 
-    fn message(&mut self, name: &str, _start: usize) -> Parsed<ExprId> {
+    fn message(&mut self, name: &str) -> Parsed<ExprId> {
         let mut name = name.to_owned();
         while self.take(".").is_some() {
-            if let Token::Ident(part) = self.advance().token {
+            if let Some(part) = self.field_name() {
                 name = format!("{name}.{part}");
             }
         }

@@ -6,8 +6,8 @@ use regex::Regex;
 use super::ast::{Ast, Complaint, Entry, Expr, ExprId, Fold, FoldKind, Literal};
 use super::check::Checked;
 use super::declared::unescape;
-use super::library::{self, Native, cost::Cost};
 use super::eval::constant;
+use super::library::{self, Native, cost::Cost};
 use super::value::{Failure, type_value_name};
 use crate::go_regex;
 
@@ -97,8 +97,18 @@ pub(super) enum PlanError {
 }
 
 /// Functions that upstream calls at once when their argument is a constant.
-const CONVERSIONS: [&str; 10] =
-    ["bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"];
+const CONVERSIONS: [&str; 10] = [
+    "bool",
+    "bytes",
+    "double",
+    "duration",
+    "dyn",
+    "int",
+    "string",
+    "timestamp",
+    "type",
+    "uint",
+];
 
 impl Planner<'_> {
     fn ast(&self) -> &Ast {
@@ -116,20 +126,31 @@ impl Planner<'_> {
         match self.ast().expr(id).clone() {
             Expr::Literal(literal) => Ok(Plan::Constant(literal)),
             Expr::Ident(name) => Ok(self.ident(&name)),
-            Expr::Select { operand, field, is_test } => {
+            Expr::Select {
+                operand,
+                field,
+                is_test,
+            } => {
                 let operand = self.boxed(operand)?;
                 let field = Field::new(field);
-                Ok(if is_test { Plan::Has(operand, field) } else { Plan::Select(operand, field) })
+                Ok(if is_test {
+                    Plan::Has(operand, field)
+                } else {
+                    Plan::Select(operand, field)
+                })
             }
-            Expr::Call { target, function, arguments } => self.call(id, target, &function, &arguments),
+            Expr::Call {
+                target,
+                function,
+                arguments,
+            } => self.call(id, target, &function, &arguments),
             Expr::List(entries) => {
                 let entry = |entry: Entry| Ok((self.plan(entry.value)?, entry.is_optional));
                 Ok(Plan::List(entries.into_iter().map(entry).collect::<Planned<_>>()?))
             }
             Expr::Map(entries) => {
-                let entry = |(key, entry): (ExprId, Entry)| {
-                    Ok((self.plan(key)?, self.plan(entry.value)?, entry.is_optional))
-                };
+                let entry =
+                    |(key, entry): (ExprId, Entry)| Ok((self.plan(key)?, self.plan(entry.value)?, entry.is_optional));
                 Ok(Plan::Map(entries.into_iter().map(entry).collect::<Planned<_>>()?))
             }
             Expr::Message(name) => Err(self.unknown(id, &name)),
@@ -159,9 +180,11 @@ impl Planner<'_> {
         match (function, all.as_slice()) {
             ("_&&_", [left, right]) => Ok(Plan::And(Box::new([self.plan(*left)?, self.plan(*right)?]))),
             ("_||_", [left, right]) => Ok(Plan::Or(Box::new([self.plan(*left)?, self.plan(*right)?]))),
-            ("_?_:_", [condition, yes, no]) => {
-                Ok(Plan::If(Box::new([self.plan(*condition)?, self.plan(*yes)?, self.plan(*no)?])))
-            }
+            ("_?_:_", [condition, yes, no]) => Ok(Plan::If(Box::new([
+                self.plan(*condition)?,
+                self.plan(*yes)?,
+                self.plan(*no)?,
+            ]))),
             ("_?._", [operand, field]) => {
                 let field = Field::new(self.ast().string(*field).unwrap_or_default().to_owned());
                 Ok(Plan::OptionalSelect(self.boxed(*operand)?, field))
@@ -198,7 +221,10 @@ impl Planner<'_> {
         let native = library::native(function).ok_or_else(|| self.unknown(id, function))?;
         let overloads = self.checked.overloads.get(&id).map_or(&[][..], Vec::as_slice);
         let cost = Cost::of(function, overloads);
-        let arguments = arguments.iter().map(|argument| self.plan(*argument)).collect::<Planned<Vec<_>>>()?;
+        let arguments = arguments
+            .iter()
+            .map(|argument| self.plan(*argument))
+            .collect::<Planned<Vec<_>>>()?;
         if let ([Plan::Constant(literal)], true) = (arguments.as_slice(), CONVERSIONS.contains(&function)) {
             // A conversion of a constant that cannot work is found before anything runs.
             if let Err(Failure::Error(message)) = native(&[constant(literal)]) {

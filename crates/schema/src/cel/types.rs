@@ -27,7 +27,7 @@ pub(super) enum Type {
     Object(DeclaredId),
     Optional(Arc<Type>),
     /// The type of a type.
-    Type(Arc<Type>),
+    Meta(Arc<Type>),
     Url,
     Quantity,
     Semver,
@@ -84,7 +84,7 @@ impl Type {
 
     fn parameters(&self) -> Vec<&Self> {
         match self {
-            Self::List(inner) | Self::Optional(inner) | Self::Type(inner) => vec![inner],
+            Self::List(inner) | Self::Optional(inner) | Self::Meta(inner) => vec![inner],
             Self::Map(key, value) => vec![key, value],
             _ => Vec::new(),
         }
@@ -111,7 +111,7 @@ impl fmt::Display for Type {
             // Upstream makes up a new name at every compilation.
             Self::Object(_) => "selfType",
             Self::Optional(inner) => return write!(formatter, "optional_type({inner})"),
-            Self::Type(inner) => return write!(formatter, "type({inner})"),
+            Self::Meta(inner) => return write!(formatter, "type({inner})"),
             Self::Url => "kubernetes.URL",
             Self::Quantity => "kubernetes.Quantity",
             Self::Semver => "kubernetes.Semver",
@@ -143,7 +143,10 @@ impl Mapping {
     pub(super) fn assign_all(&mut self, first: &[Type], second: &[Type]) -> bool {
         let mut tried = self.clone();
         let fits = first.len() == second.len()
-            && first.iter().zip(second).all(|(first, second)| tried.is_assignable(first, second));
+            && first
+                .iter()
+                .zip(second)
+                .all(|(first, second)| tried.is_assignable(first, second));
         if fits {
             *self = tried;
         }
@@ -168,7 +171,7 @@ impl Mapping {
         }
         match (first, second) {
             (Type::Null, other) | (other, Type::Null) => other.is_nullable(),
-            (Type::Type(_), Type::Type(_)) => true,
+            (Type::Meta(_), Type::Meta(_)) => true,
             (Type::List(first), Type::List(second)) | (Type::Optional(first), Type::Optional(second)) => {
                 self.is_assignable(first, second)
             }
@@ -208,7 +211,10 @@ impl Mapping {
         match within {
             Type::Variable(number) if *number == variable => false,
             Type::Variable(number) => self.0.get(number).is_none_or(|known| self.is_free_of(variable, known)),
-            other => other.parameters().into_iter().all(|part| self.is_free_of(variable, part)),
+            other => other
+                .parameters()
+                .into_iter()
+                .all(|part| self.is_free_of(variable, part)),
         }
     }
 
@@ -223,7 +229,7 @@ impl Mapping {
             Type::List(item) => Type::list(self.substitute(item, is_final)),
             Type::Map(key, value) => Type::map(self.substitute(key, is_final), self.substitute(value, is_final)),
             Type::Optional(inner) => Type::Optional(Arc::new(self.substitute(inner, is_final))),
-            Type::Type(inner) => Type::Type(Arc::new(self.substitute(inner, is_final))),
+            Type::Meta(inner) => Type::Meta(Arc::new(self.substitute(inner, is_final))),
             other => other.clone(),
         }
     }
@@ -231,12 +237,16 @@ impl Mapping {
 
 /// The more general of two types that fit each other.
 pub(super) fn most_general(first: &Type, second: &Type) -> Type {
-    if is_equal_or_less_specific(first, second) { first.clone() } else { second.clone() }
+    if is_equal_or_less_specific(first, second) {
+        first.clone()
+    } else {
+        second.clone()
+    }
 }
 
 fn is_equal_or_less_specific(first: &Type, second: &Type) -> bool {
     match (first, second) {
-        (Type::Dyn | Type::Variable(_), _) | (Type::Type(_), Type::Type(_)) => true,
+        (Type::Dyn | Type::Variable(_), _) | (Type::Meta(_), Type::Meta(_)) => true,
         (_, Type::Dyn | Type::Variable(_)) => false,
         (Type::List(first), Type::List(second)) | (Type::Optional(first), Type::Optional(second)) => {
             is_equal_or_less_specific(first, second)

@@ -1,6 +1,8 @@
 //! The values of expressions. Those of the object are read in place, in the types that its schema declares; nothing of it
 //! is copied.
 
+mod equality;
+
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -14,9 +16,10 @@ use super::library::semver::Semver;
 use super::types::Type;
 use crate::formats::Format;
 use crate::go_net::Url;
-use crate::node::{Additional, Arena, ListType, Node, NodeId, Type as JsonType};
+use crate::go_time;
+use crate::node::{Additional, Arena, Node, NodeId, Type as JsonType};
 use crate::quantity::Quantity;
-use crate::{go_text, go_time};
+use equality::{lists_equal, maps_equal, numbers_compare};
 
 /// Why an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +73,9 @@ impl<'a> Entries<'a> {
         let item = self.items.get(index)?;
         Some(match self.node.items {
             Some(id) => Value::of(self.arena, id, item),
-            None => Err(Failure::new("invalid array type, expected Items with a non-empty Schema")),
+            None => Err(Failure::new(
+                "invalid array type, expected Items with a non-empty Schema",
+            )),
         })
     }
 }
@@ -78,7 +83,7 @@ impl<'a> Entries<'a> {
 /// An object or a map of the object.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields<'a> {
-    pub(super) fields: &'a Map<String, Json>,
+    pub(super) map: &'a Map<String, Json>,
     node: &'a Node,
     arena: &'a Arena,
     is_resource: bool,
@@ -91,7 +96,9 @@ impl<'a> Fields<'a> {
     }
 
     fn schema_of(&self, name: &str) -> Option<NodeId> {
-        if self.is_resource && matches!(name, "kind" | "apiVersion" | "metadata") && !has_type_and_name(self.arena, self.node)
+        if self.is_resource
+            && matches!(name, "kind" | "apiVersion" | "metadata")
+            && !has_type_and_name(self.arena, self.node)
         {
             let meta = self.arena.meta();
             return Some(if name == "metadata" { meta.metadata } else { meta.string });
@@ -111,13 +118,13 @@ impl<'a> Fields<'a> {
             let name = unescape(key)?;
             return self.field(&name);
         }
-        let value = self.fields.get(key)?;
+        let value = self.map.get(key)?;
         Some(Value::of(self.arena, self.schema_of(key)?, value))
     }
 
     /// The value of a field by its own name; null is no value.
     pub(super) fn field(&self, name: &str) -> Option<Outcome<Value<'a>>> {
-        let value = self.fields.get(name)?;
+        let value = self.map.get(name)?;
         if value.is_null() && self.is_object() {
             return None;
         }
@@ -126,12 +133,15 @@ impl<'a> Fields<'a> {
 
     /// The keys as expressions write them.
     pub(super) fn keys(&self) -> impl Iterator<Item = Text<'a>> + '_ {
-        self.fields.keys().filter(|name| self.schema_of(name).is_some()).map(|name| {
-            match escape(name).filter(|escaped| self.is_object() && escaped != name) {
-                Some(escaped) => Text::Owned(escaped.into()),
-                None => Text::Borrowed(name),
-            }
-        })
+        self.map
+            .keys()
+            .filter(|name| self.schema_of(name).is_some())
+            .map(
+                |name| match escape(name).filter(|escaped| self.is_object() && escaped != name) {
+                    Some(escaped) => Text::Owned(escaped.into()),
+                    None => Text::Borrowed(name),
+                },
+            )
     }
 }
 
@@ -196,7 +206,7 @@ impl<'a> Value<'a> {
     pub(super) fn root(arena: &'a Arena, id: NodeId, json: &'a Json, is_resource: bool) -> Outcome<Self> {
         match json {
             Json::Object(fields) if is_resource => Ok(Self::Fields(Fields {
-                fields,
+                map: fields,
                 node: &arena[id],
                 arena,
                 is_resource,
@@ -212,7 +222,7 @@ impl<'a> Value<'a> {
             (_, Json::Null) if node.nullable => Ok(Self::Null),
             (_, Json::Null) => Err(Failure::new("invalid data, got null for schema with nullable=false")),
             (JsonType::Object, Json::Object(fields)) => Ok(Self::Fields(Fields {
-                fields,
+                map: fields,
                 node,
                 arena,
                 is_resource: node.embedded,
@@ -223,14 +233,11 @@ impl<'a> Value<'a> {
             (JsonType::Integer | JsonType::IntegerOrString, Json::Number(number)) => number
                 .as_i64()
                 .map(Self::Int)
-                .ok_or_else(|| Failure::new("invalid data, expected int, got float64")),
+                .ok_or_else(|| Failure::new(wrong_data(node.kind, json))),
             (JsonType::Number, Json::Number(number)) => Ok(Self::Double(number.as_f64().unwrap_or_default())),
             (JsonType::Boolean, Json::Bool(flag)) => Ok(Self::Bool(*flag)),
             (JsonType::Any, json) if node.preserve_unknown => Ok(Self::Opaque(json)),
-            (kind, _) => Err(Failure::new(format!(
-                "invalid data, expected a value for the provided schema with type={}",
-                kind.name()
-            ))),
+            (kind, json) => Err(Failure::new(wrong_data(kind, json))),
         }
     }
 
@@ -276,7 +283,7 @@ impl<'a> Value<'a> {
             Self::Bytes(bytes) => bytes.len(),
             Self::Entries(entries) => entries.items.len(),
             Self::List(items) => items.len(),
-            Self::Fields(fields) => fields.fields.len(),
+            Self::Fields(fields) => fields.map.len(),
             Self::Map(entries) => entries.len(),
             Self::Ip(IpAddr::V4(_)) | Self::Cidr(IpAddr::V4(_), _) => 4,
             Self::Ip(IpAddr::V6(_)) | Self::Cidr(IpAddr::V6(_), _) => 16,
@@ -303,9 +310,10 @@ impl<'a> Value<'a> {
     pub(super) fn find(&self, key: &Value<'a>) -> Outcome<Option<Value<'a>>> {
         match (self, key) {
             (Self::Fields(fields), Self::String(key)) => fields.find(key).transpose(),
-            (Self::Map(entries), key) => {
-                Ok(key.key().and_then(|key| entries.get(&key)).map(|(_, value)| value.clone()))
-            }
+            (Self::Map(entries), key) => Ok(key
+                .key()
+                .and_then(|key| entries.get(&key))
+                .map(|(_, value)| value.clone())),
             _ => Err(Failure::no_overload()),
         }
     }
@@ -320,11 +328,10 @@ impl<'a> Value<'a> {
             (Self::Bytes(first), Self::Bytes(second)) => first == second,
             (Self::Duration(first), Self::Duration(second)) => first == second,
             (Self::Timestamp(first), Self::Timestamp(second)) => first.nanos == second.nanos,
-            (Self::Type(first), Self::Type(second)) => first == second,
             (Self::Url(first), Self::Url(second)) => first.text == second.text,
             (Self::Quantity(first), Self::Quantity(second)) => first == second,
             (Self::Semver(first), Self::Semver(second)) => first.compare(second) == Ordering::Equal,
-            (Self::Format(first), Self::Format(second)) => first == second,
+            (Self::Type(first), Self::Type(second)) | (Self::Format(first), Self::Format(second)) => first == second,
             (Self::Ip(first), Self::Ip(second)) => first == second,
             (Self::Cidr(first, length), Self::Cidr(second, other_length)) => (first, length) == (second, other_length),
             (Self::Opaque(first), Self::Opaque(second)) => first == second,
@@ -354,6 +361,32 @@ impl<'a> Value<'a> {
             _ => return Err(Failure::no_overload()),
         })
     }
+}
+
+/// What upstream says about data that the schema did not keep out.
+fn wrong_data(kind: JsonType, json: &Json) -> String {
+    let found = match json {
+        Json::Null => "<nil>",
+        Json::Bool(_) => "bool",
+        Json::Number(number) if number.is_i64() => "int64",
+        Json::Number(_) => "float64",
+        Json::String(_) => "string",
+        Json::Array(_) => "[]interface {}",
+        Json::Object(_) => "map[string]interface {}",
+    };
+    let expected = match kind {
+        JsonType::Object => return "invalid data, expected a map for the provided schema with type=object".to_owned(),
+        JsonType::Array => return "invalid data, expected an array for the provided schema with type=array".to_owned(),
+        JsonType::IntegerOrString => {
+            return "invalid data, expected XIntOrString value to be either a string or integer".to_owned();
+        }
+        JsonType::String => "string",
+        JsonType::Number => "float",
+        JsonType::Integer => "int",
+        JsonType::Boolean => "bool",
+        JsonType::Any => "a type",
+    };
+    format!("invalid data, expected {expected}, got {found}")
 }
 
 /// The items of a list, one after the other.
@@ -387,16 +420,21 @@ fn string_of<'a>(node: &Node, text: &'a str) -> Outcome<Value<'a>> {
         }
         Some(Format::Date) => {
             let midnight = format!("{text}T00:00:00Z");
-            moment(go_time::parse_rfc3339(&midnight).ok_or_else(|| invalid("date formatted string"))?, 0)
+            moment(
+                go_time::parse_rfc3339(&midnight).ok_or_else(|| invalid("date formatted string"))?,
+                0,
+            )
         }
         Some(Format::DateTime) => {
             let nanos = parse_date_time(text).ok_or_else(|| invalid("date-time formatted string"))?;
             let zone = text.get(text.len().saturating_sub(6)..).and_then(go_time::parse_offset);
             moment(nanos, zone.unwrap_or_default())
         }
-        Some(Format::Byte) => {
-            Value::Bytes(decode_base64(text).ok_or_else(|| invalid("byte formatted string"))?.into())
-        }
+        Some(Format::Byte) => Value::Bytes(
+            decode_base64(text)
+                .ok_or_else(|| invalid("byte formatted string"))?
+                .into(),
+        ),
         _ => Value::String(Text::Borrowed(text)),
     })
 }
@@ -429,145 +467,6 @@ fn decode_base64(text: &str) -> Option<Vec<u8>> {
         bytes.extend_from_slice(&bits.to_be_bytes()[1..group.len()]);
     }
     Some(bytes)
-}
-
-/// Numbers of all types are on one line.
-#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "the casts are guarded by range checks")]
-fn numbers_compare(first: &Value<'_>, second: &Value<'_>) -> Option<Ordering> {
-    fn whole(value: &Value<'_>) -> Option<i128> {
-        match value {
-            Value::Int(number) => Some((*number).into()),
-            Value::Uint(number) => Some((*number).into()),
-            _ => None,
-        }
-    }
-    match (first, second) {
-        (Value::Double(first), Value::Double(second)) => first.partial_cmp(second),
-        (Value::Double(first), second) => {
-            let second = whole(second)?;
-            if first.abs() < 1e30 && first.fract() == 0.0 {
-                return Some((*first as i128).cmp(&second));
-            }
-            first.partial_cmp(&(second as f64))
-        }
-        (first, Value::Double(_)) => numbers_compare(second, first).map(Ordering::reverse),
-        _ => Some(whole(first)?.cmp(&whole(second)?)),
-    }
-}
-
-fn lists_equal<'a>(first: &Value<'a>, second: &Value<'a>) -> Outcome<bool> {
-    if first.size() != second.size() {
-        return Ok(false);
-    }
-    if let Value::Entries(entries) = first {
-        match &entries.node.list {
-            ListType::Set => return sets_equal(entries, second),
-            ListType::Map(keys) => return keyed_equal(entries, keys, second),
-            ListType::Atomic => {}
-        }
-    }
-    let (Some(first), Some(second)) = (first.items(), second.items()) else {
-        return Ok(false);
-    };
-    for (first, second) in first.zip(second) {
-        if !first?.equals(&second?)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// The order of a set does not count.
-fn sets_equal<'a>(first: &Entries<'a>, second: &Value<'a>) -> Outcome<bool> {
-    let known: std::collections::BTreeSet<String> = first.items.iter().map(go_text::json).collect();
-    let Some(items) = second.items() else {
-        return Ok(false);
-    };
-    for item in items {
-        if !known.contains(&json_text(&item?)) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// The entries of a map in list form are matched by their keys.
-fn keyed_equal<'a>(first: &Entries<'a>, keys: &[String], second: &Value<'a>) -> Outcome<bool> {
-    let Value::Entries(second) = second else {
-        return Ok(false);
-    };
-    let key = |entry: &Json| -> Vec<String> {
-        keys.iter().map(|key| entry.get(key).map_or_else(String::new, go_text::json)).collect()
-    };
-    let by_key: BTreeMap<Vec<String>, usize> =
-        first.items.iter().enumerate().map(|(index, entry)| (key(entry), index)).collect();
-    for (index, entry) in second.items.iter().enumerate() {
-        let Some(same) = by_key.get(&key(entry)).and_then(|same| first.get(*same)) else {
-            return Ok(false);
-        };
-        let Some(other) = second.get(index) else {
-            return Ok(false);
-        };
-        if !same?.equals(&other?)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// A scalar as JSON, to look it up among those of the object.
-fn json_text(value: &Value<'_>) -> String {
-    match value {
-        Value::Bool(flag) => flag.to_string(),
-        Value::Int(number) => number.to_string(),
-        Value::Uint(number) => number.to_string(),
-        Value::Double(number) => go_text::json(&Json::from(*number)),
-        Value::String(text) => go_text::json(&Json::from(&**text)),
-        Value::Opaque(json) => go_text::json(json),
-        Value::Fields(fields) => go_text::json(&Json::Object(fields.fields.clone())),
-        Value::Entries(entries) => go_text::json(&Json::Array(entries.items.to_vec())),
-        _ => String::new(),
-    }
-}
-
-fn maps_equal<'a>(first: &Value<'a>, second: &Value<'a>) -> Outcome<bool> {
-    if first.size() != second.size() {
-        return Ok(false);
-    }
-    match first {
-        Value::Fields(fields) => {
-            for (name, json) in fields.fields {
-                if fields.schema_of(name).is_none() {
-                    if let Value::Fields(other) = second
-                        && other.fields.get(name).is_some_and(|other| other != json)
-                    {
-                        return Ok(false);
-                    }
-                    continue;
-                }
-                let same = match second {
-                    Value::Fields(other) => other.field(name).transpose()?,
-                    other => other.find(&Value::String(Text::Borrowed(name)))?,
-                };
-                match (fields.field(name).transpose()?, same) {
-                    (Some(first), Some(second)) if first.equals(&second)? => {}
-                    (None, None) => {}
-                    _ => return Ok(false),
-                }
-            }
-            Ok(true)
-        }
-        Value::Map(entries) => {
-            for (key, value) in entries.values() {
-                match second.find(key)? {
-                    Some(other) if value.equals(&other)? => {}
-                    _ => return Ok(false),
-                }
-            }
-            Ok(true)
-        }
-        _ => Ok(false),
-    }
 }
 
 /// The name of a type as a value.

@@ -98,9 +98,15 @@ impl Compiled {
         let spec = &definition["spec"];
         let names = &spec["names"];
         let strings = |name: &str| {
-            list(names, name).iter().filter_map(Value::as_str).map(str::to_owned).collect()
+            list(names, name)
+                .iter()
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect()
         };
-        let versions = list(spec, "versions").iter().map(|version| compile_version(spec, version));
+        let versions = list(spec, "versions")
+            .iter()
+            .map(|version| compile_version(spec, version));
         Ok(Self {
             group: text(spec, "group").to_owned(),
             kind: text(names, "kind").to_owned(),
@@ -116,7 +122,9 @@ impl Compiled {
 
     /// The version of that name, if it is served.
     pub fn served(&self, name: &str) -> Option<&Version> {
-        self.versions.iter().find(|version| version.is_served && version.name == name)
+        self.versions
+            .iter()
+            .find(|version| version.is_served && version.name == name)
     }
 
     /// The version that objects are stored in.
@@ -138,8 +146,14 @@ fn compile_version(spec: &Value, version: &Value) -> Result<Version, Vec<FieldEr
         },
         has_status: present(subresources, "status").is_some(),
         scale: present(subresources, "scale").map(scale),
-        columns: list(version, "additionalPrinterColumns").iter().filter_map(column).collect(),
-        selectable_fields: list(version, "selectableFields").iter().filter_map(selectable_field).collect(),
+        columns: list(version, "additionalPrinterColumns")
+            .iter()
+            .filter_map(column)
+            .collect(),
+        selectable_fields: list(version, "selectableFields")
+            .iter()
+            .filter_map(selectable_field)
+            .collect(),
     })
 }
 
@@ -170,7 +184,9 @@ fn deprecation_warning(spec: &Value, version: &Value) -> Option<String> {
 /// The rank of a version: `v2` before `v1` before `v1beta2` before `v1alpha1` before anything else.
 pub(crate) fn priority(name: &str) -> (u8, u64, u64, std::cmp::Reverse<&str>) {
     let ranked = name.strip_prefix('v').and_then(|rest| {
-        let end = rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len());
+        let end = rest
+            .find(|character: char| !character.is_ascii_digit())
+            .unwrap_or(rest.len());
         let major: u64 = rest[..end].parse().ok()?;
         let (stability, minor) = match &rest[end..] {
             "" => (3, "0"),
@@ -188,7 +204,11 @@ pub(crate) fn priority(name: &str) -> (u8, u64, u64, std::cmp::Reverse<&str>) {
 
 fn scale(scale: &Value) -> Scale {
     let path = |name: &str| -> Vec<String> {
-        text(scale, name).trim_start_matches('.').split('.').map(str::to_owned).collect()
+        text(scale, name)
+            .trim_start_matches('.')
+            .split('.')
+            .map(str::to_owned)
+            .collect()
     };
     Scale {
         spec_replicas: path("specReplicasPath"),

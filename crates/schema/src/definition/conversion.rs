@@ -23,7 +23,11 @@ pub(super) fn validate(conversion: &Value, options: &Options) -> Vec<FieldError>
         "" => errors.push(FieldError::required(format!("{PATH}.strategy"), "")),
         "None" | "Webhook" => {}
         other => {
-            errors.push(FieldError::not_supported(format!("{PATH}.strategy"), other, ["None", "Webhook"]));
+            errors.push(FieldError::not_supported(
+                format!("{PATH}.strategy"),
+                other,
+                ["None", "Webhook"],
+            ));
         }
     }
     let webhook = present(conversion, "webhook");
@@ -37,14 +41,22 @@ pub(super) fn validate(conversion: &Value, options: &Options) -> Vec<FieldError>
             )),
             Some(client) => validate_client(client, &format!("{PATH}.webhookClientConfig"), options, &mut errors),
         }
-        validate_review_versions(versions, &format!("{PATH}.conversionReviewVersions"), options, &mut errors);
+        validate_review_versions(
+            versions,
+            &format!("{PATH}.conversionReviewVersions"),
+            options,
+            &mut errors,
+        );
     } else {
         let unwanted = "should not be set when strategy is not set to Webhook";
         if client.is_some() {
             errors.push(FieldError::forbidden(format!("{PATH}.webhookClientConfig"), unwanted));
         }
         if !versions.is_empty() {
-            errors.push(FieldError::forbidden(format!("{PATH}.conversionReviewVersions"), unwanted));
+            errors.push(FieldError::forbidden(
+                format!("{PATH}.conversionReviewVersions"),
+                unwanted,
+            ));
         }
     }
     errors
@@ -73,7 +85,10 @@ fn validate_url(url: &str, path: &str, errors: &mut Vec<FieldError>) {
         Ok(parsed) => parsed,
         Err(error) => {
             let quoted = crate::go_text::quote(url);
-            errors.push(FieldError::required(path, format!("url must be a valid URL: parse {quoted}: {error}{FORM}")));
+            errors.push(FieldError::required(
+                path,
+                format!("url must be a valid URL: parse {quoted}: {error}{FORM}"),
+            ));
             return;
         }
     };
@@ -91,7 +106,10 @@ fn validate_url(url: &str, path: &str, errors: &mut Vec<FieldError>) {
         refuse(fragment, "fragments are not permitted in the URL".to_owned());
     }
     if !parsed.query.is_empty() {
-        refuse(&parsed.query, "query parameters are not permitted in the URL".to_owned());
+        refuse(
+            &parsed.query,
+            "query parameters are not permitted in the URL".to_owned(),
+        );
     }
 }
 
@@ -156,7 +174,9 @@ fn validate_review_versions(versions: &[Value], path: &str, options: &Options, e
 }
 
 fn is_recognized(version: &Value) -> bool {
-    version.as_str().is_some_and(|version| REVIEW_VERSIONS.contains(&version))
+    version
+        .as_str()
+        .is_some_and(|version| REVIEW_VERSIONS.contains(&version))
 }
 
 /// Whether an old definition names a version that is understood, or none.

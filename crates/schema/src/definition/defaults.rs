@@ -22,7 +22,10 @@ pub fn default(definition: &mut Value) {
         .find(|version| flag(version, "storage"))
         .map(|version| text(version, "name").to_owned());
     let status = object(fields, "status");
-    let is_unset = !status.get("storedVersions").and_then(Value::as_array).is_some_and(|stored| !stored.is_empty());
+    let is_unset = status
+        .get("storedVersions")
+        .and_then(Value::as_array)
+        .is_none_or(Vec::is_empty);
     if let Some(storage) = storage.filter(|_| is_unset) {
         status.insert("storedVersions".to_owned(), json!([storage]));
     }
@@ -38,9 +41,8 @@ fn object<'a>(fields: &'a mut Map<String, Value>, name: &str) -> &'a mut Map<Str
 }
 
 fn default_names(names: &mut Map<String, Value>) {
-    let get = |names: &Map<String, Value>, name: &str| {
-        names.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
-    };
+    let get =
+        |names: &Map<String, Value>, name: &str| names.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let kind = get(names, "kind");
     if kind.is_empty() {
         return;

@@ -47,20 +47,23 @@ impl Options {
 
     pub(super) fn for_update(definition: &Value, old: &Value) -> Self {
         let schemas: Vec<&Value> = schemas(old);
-        let all_have_schemas = list(&old["spec"], "versions").iter().all(|version| schema_of(version).is_some());
+        let all_have_schemas = list(&old["spec"], "versions")
+            .iter()
+            .all(|version| schema_of(version).is_some());
         let has = |is_odd: fn(&serde_json::Map<String, Value>) -> bool| {
             schemas.iter().any(|schema| properties::any(schema, &is_odd))
         };
-        let is_structural = |schema: &&Value| {
-            structural::unsupported(schema).is_none() && structural::validate(schema, "").is_empty()
-        };
+        let is_structural =
+            |schema: &&Value| structural::unsupported(schema).is_none() && structural::validate(schema, "").is_empty();
         Self {
             requires_recognized_review_version: conversion::has_recognized_or_no_version(&old["spec"]["conversion"]),
             requires_immutable_names: is_established(old),
             requires_schema: all_have_schemas,
             requires_valid_types: !has(properties::has_invalid_type),
             requires_structural: schemas.iter().all(is_structural),
-            requires_pruned_defaults: !schemas.iter().any(|schema| super::schema::has_unpruned_defaults(schema)),
+            requires_pruned_defaults: !schemas
+                .iter()
+                .any(|schema| super::schema::has_unpruned_defaults(schema)),
             requires_atomic_sets: !has(properties::is_set_of_divisibles),
             requires_list_keys: !has(|schema| !properties::list_key_errors(schema, "").is_empty()),
             allows_invalid_bundle: conversion::allows_invalid_bundle(old),
@@ -71,7 +74,10 @@ impl Options {
 }
 
 fn schemas(definition: &Value) -> Vec<&Value> {
-    list(&definition["spec"], "versions").iter().filter_map(schema_of).collect()
+    list(&definition["spec"], "versions")
+        .iter()
+        .filter_map(schema_of)
+        .collect()
 }
 
 /// The schema of a version.
@@ -83,7 +89,9 @@ pub(super) fn schema_of(version: &Value) -> Option<&Value> {
 fn unchanged(definition: &Value, old: &Value, field: &str) -> BTreeSet<String> {
     let old_versions = list(&old["spec"], "versions");
     let is_same = |version: &&Value| {
-        let same = old_versions.iter().find(|old| text(old, "name") == text(version, "name"));
+        let same = old_versions
+            .iter()
+            .find(|old| text(old, "name") == text(version, "name"));
         same.is_some_and(|old| old.get(field) == version.get(field))
     };
     let versions = list(&definition["spec"], "versions").iter().filter(is_same);

@@ -17,7 +17,9 @@ pub(super) fn any(schema: &Value, is_odd: &impl Fn(&Map<String, Value>) -> bool)
 
 /// Whether there is a default somewhere.
 pub(super) fn has_defaults(schema: &Value) -> bool {
-    any(schema, &|schema| schema.get("default").is_some_and(|default| !default.is_null()))
+    any(schema, &|schema| {
+        schema.get("default").is_some_and(|default| !default.is_null())
+    })
 }
 
 /// A type that OpenAPI does not know.
@@ -28,14 +30,15 @@ pub(super) fn has_invalid_type(schema: &Map<String, Value>) -> bool {
 
 /// A set whose entries can be owned in parts.
 pub(super) fn is_set_of_divisibles(schema: &Map<String, Value>) -> bool {
-    text(schema, "x-kubernetes-list-type") == "set" && schema.get("items").is_some_and(|items| {
-        let items = as_object(items);
-        match text(items, "type") {
-            "array" => !matches!(text(items, "x-kubernetes-list-type"), "" | "atomic"),
-            "object" => text(items, "x-kubernetes-map-type") != "atomic",
-            _ => false,
-        }
-    })
+    text(schema, "x-kubernetes-list-type") == "set"
+        && schema.get("items").is_some_and(|items| {
+            let items = as_object(items);
+            match text(items, "type") {
+                "array" => !matches!(text(items, "x-kubernetes-list-type"), "" | "atomic"),
+                "object" => text(items, "x-kubernetes-map-type") != "atomic",
+                _ => false,
+            }
+        })
 }
 
 /// What the place of a schema forbids.
@@ -75,13 +78,23 @@ pub(super) fn validate(schema: &Map<String, Value>, place: &Place, path: &str, e
         }
     }
     if text(schema, "type") == "null" {
-        forbid("type", "type cannot be set to null, use nullable as an alternative".to_owned());
+        forbid(
+            "type",
+            "type cannot be set to null, use nullable as an alternative".to_owned(),
+        );
     }
-    if schema.get("items").and_then(Value::as_array).is_some_and(|items| !items.is_empty()) {
+    if schema
+        .get("items")
+        .and_then(Value::as_array)
+        .is_some_and(|items| !items.is_empty())
+    {
         forbid("items", "items must be a schema object and not an array".to_owned());
     }
     if place.is_metadata && flag(schema, "x-kubernetes-embedded-resource") {
-        forbid("x-kubernetes-embedded-resource", "must not be used inside of resource meta".to_owned());
+        forbid(
+            "x-kubernetes-embedded-resource",
+            "must not be used inside of resource meta".to_owned(),
+        );
     }
     if flag(schema, "uniqueItems") {
         forbid(
@@ -90,7 +103,11 @@ pub(super) fn validate(schema: &Map<String, Value>, place: &Place, path: &str, e
         );
     }
     if place.requires_valid_types && has_invalid_type(schema) {
-        errors.push(FieldError::not_supported(join(path, "type"), text(schema, "type"), TYPES));
+        errors.push(FieldError::not_supported(
+            join(path, "type"),
+            text(schema, "type"),
+            TYPES,
+        ));
     }
 }
 
@@ -103,7 +120,11 @@ pub(super) fn validate_topology(
 ) {
     const PRESERVE: &str = "x-kubernetes-preserve-unknown-fields";
     if schema.get(PRESERVE) == Some(&Value::Bool(false)) {
-        errors.push(FieldError::invalid(join(path, PRESERVE), false, "must be true or undefined"));
+        errors.push(FieldError::invalid(
+            join(path, PRESERVE),
+            false,
+            "must be true or undefined",
+        ));
     }
     let kind = text(schema, "type");
     for (name, wanted, known) in [
@@ -123,7 +144,11 @@ pub(super) fn validate_topology(
             errors.push(divisible(schema, path));
         }
         if !known.contains(&found) {
-            errors.push(FieldError::not_supported(join(path, name), found, known.iter().copied()));
+            errors.push(FieldError::not_supported(
+                join(path, name),
+                found,
+                known.iter().copied(),
+            ));
         }
     }
     validate_list_map(schema, path, errors);
@@ -131,7 +156,11 @@ pub(super) fn validate_topology(
 
 fn divisible(schema: &Map<String, Value>, path: &str) -> FieldError {
     let items = as_object(&schema["items"]);
-    let name = if text(items, "type") == "array" { "x-kubernetes-list-type" } else { "x-kubernetes-map-type" };
+    let name = if text(items, "type") == "array" {
+        "x-kubernetes-list-type"
+    } else {
+        "x-kubernetes-map-type"
+    };
     let found = items.get("x-kubernetes-list-type").cloned().unwrap_or(Value::Null);
     FieldError::invalid(
         join(&join(path, "items"), name),
@@ -156,10 +185,16 @@ fn validate_list_map(schema: &Map<String, Value>, path: &str, errors: &mut Vec<F
         return;
     }
     if keys.is_empty() {
-        errors.push(FieldError::required(join(path, KEYS), format!("must not be empty if {LIST} is map")));
+        errors.push(FieldError::required(
+            join(path, KEYS),
+            format!("must not be empty if {LIST} is map"),
+        ));
     }
     let Some(items) = schema.get("items").filter(|items| !items.is_null()) else {
-        errors.push(FieldError::required(join(path, "items"), format!("must have a schema if {LIST} is map")));
+        errors.push(FieldError::required(
+            join(path, "items"),
+            format!("must have a schema if {LIST} is map"),
+        ));
         return;
     };
     let items = as_object(items);
@@ -172,7 +207,10 @@ fn validate_list_map(schema: &Map<String, Value>, path: &str, errors: &mut Vec<F
         return;
     }
     for (index, key) in keys.iter().enumerate() {
-        let property = items.get("properties").and_then(|properties| properties.get(key)).map(as_object);
+        let property = items
+            .get("properties")
+            .and_then(|properties| properties.get(key))
+            .map(as_object);
         let refuse = |detail: &str| FieldError::invalid(join(path, KEYS), keys.clone(), detail);
         match property {
             None => errors.push(refuse("entries must all be names of item properties")),

@@ -66,7 +66,10 @@ pub(super) fn validate(
         errors.extend(validate_root(as_object(schema), &path));
     }
     if flag(as_object(schema), "nullable") {
-        errors.push(FieldError::forbidden(join(&path, "nullable"), "nullable cannot be true at the root"));
+        errors.push(FieldError::forbidden(
+            join(&path, "nullable"),
+            "nullable cannot be true at the root",
+        ));
     }
     let mut unsupported = None;
     let mut compiled = None;
@@ -213,17 +216,33 @@ impl Walk<'_> {
         if self.options.requires_list_keys {
             self.schema_errors.extend(properties::list_key_errors(schema, path));
         }
-        let has_rules = schema.get("x-kubernetes-validations").and_then(Value::as_array).is_some_and(|rules| !rules.is_empty());
+        let has_rules = schema
+            .get("x-kubernetes-validations")
+            .and_then(Value::as_array)
+            .is_some_and(|rules| !rules.is_empty());
         if has_rules {
-            rules::validate_shape(schema, self.compiling.as_ref().zip(level.node), path, &mut self.schema_errors);
+            rules::validate_shape(
+                schema,
+                self.compiling.as_ref().zip(level.node),
+                path,
+                &mut self.schema_errors,
+            );
             if self.schema_errors.len() == before {
                 self.compile(schema, level, path);
             }
         }
     }
 
-    fn child(&self, level: &Level, schema: &Map<String, Value>, find: impl Fn(&crate::node::Node) -> Option<NodeId>) -> Level {
-        let node = level.node.zip(self.compiling.as_ref()).and_then(|(id, compiling)| find(&compiling.arena[id]));
+    fn child(
+        &self,
+        level: &Level,
+        schema: &Map<String, Value>,
+        find: impl Fn(&crate::node::Node) -> Option<NodeId>,
+    ) -> Level {
+        let node = level
+            .node
+            .zip(self.compiling.as_ref())
+            .and_then(|(id, compiling)| find(&compiling.arena[id]));
         Level {
             is_root: false,
             node,
@@ -233,10 +252,16 @@ impl Walk<'_> {
     }
 
     fn additional(&mut self, schema: &Map<String, Value>, level: &Level, path: &str) {
-        let Some(additional) = schema.get("additionalProperties").filter(|additional| !additional.is_null()) else {
+        let Some(additional) = schema
+            .get("additionalProperties")
+            .filter(|additional| !additional.is_null())
+        else {
             return;
         };
-        let has_properties = schema.get("properties").and_then(Value::as_object).is_some_and(|fields| !fields.is_empty());
+        let has_properties = schema
+            .get("properties")
+            .and_then(Value::as_object)
+            .is_some_and(|fields| !fields.is_empty());
         if has_properties && *additional != Value::Bool(true) {
             self.schema_errors.push(FieldError::forbidden(
                 join(path, "additionalProperties"),
@@ -260,7 +285,12 @@ impl Walk<'_> {
     fn fields(&mut self, schema: &Map<String, Value>, level: &Level, path: &str) {
         let is_correlatable = matches!(text(schema, "x-kubernetes-map-type"), "" | "granular" | "atomic");
         let is_resource = level.is_root || flag(schema, "x-kubernetes-embedded-resource");
-        for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        for (name, property) in schema
+            .get("properties")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+        {
             let mut child = self.child(level, schema, |node| node.properties.get(name).copied());
             if !is_correlatable {
                 child.uncorrelated.get_or_insert_with(|| path.to_owned());
@@ -281,12 +311,27 @@ impl Walk<'_> {
             self.level(as_object(not), &inside, &join(path, "not"));
         }
         for key in ["allOf", "oneOf", "anyOf"] {
-            for (index, nested) in schema.get(key).and_then(Value::as_array).into_iter().flatten().enumerate() {
+            for (index, nested) in schema
+                .get(key)
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+                .enumerate()
+            {
                 self.level(as_object(nested), &inside, &format!("{}[{index}]", join(path, key)));
             }
         }
-        for (name, nested) in schema.get("definitions").and_then(Value::as_object).into_iter().flatten() {
-            self.level(as_object(nested), &inside, &format!("{}[{name}]", join(path, "definitions")));
+        for (name, nested) in schema
+            .get("definitions")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+        {
+            self.level(
+                as_object(nested),
+                &inside,
+                &format!("{}[{name}]", join(path, "definitions")),
+            );
         }
     }
 

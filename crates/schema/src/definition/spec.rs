@@ -22,7 +22,16 @@ const MAX_SELECTABLE_FIELDS: usize = 8;
 /// The longest warning about a version.
 const MAX_WARNING_BYTES: usize = 256;
 const COLUMN_TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
-const COLUMN_FORMATS: [&str; 8] = ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
+const COLUMN_FORMATS: [&str; 8] = [
+    "byte",
+    "date",
+    "date-time",
+    "double",
+    "float",
+    "int32",
+    "int64",
+    "password",
+];
 
 /// A specification and what its versions share.
 pub(super) struct Spec<'a> {
@@ -84,7 +93,11 @@ impl<'a> Spec<'a> {
         } else if !complaints.is_empty() {
             errors.push(FieldError::invalid("spec.group", group, complaints.join(",")));
         } else if !group.contains('.') {
-            errors.push(FieldError::invalid("spec.group", group, "should be a domain with at least one dot"));
+            errors.push(FieldError::invalid(
+                "spec.group",
+                group,
+                "should be a domain with at least one dot",
+            ));
         }
     }
 
@@ -92,7 +105,11 @@ impl<'a> Spec<'a> {
         match text(self.spec, "scope") {
             "" => errors.push(FieldError::required("spec.scope", "")),
             "Cluster" | "Namespaced" => {}
-            other => errors.push(FieldError::not_supported("spec.scope", other, ["Cluster", "Namespaced"])),
+            other => errors.push(FieldError::not_supported(
+                "spec.scope",
+                other,
+                ["Cluster", "Namespaced"],
+            )),
         }
     }
 
@@ -138,7 +155,13 @@ impl<'a> Spec<'a> {
             let path = format!("{path}.{}", if is_shared { "validation" } else { "schema" });
             let is_unchanged = options.unchanged_versions.contains(text(version, "name"));
             let version_schema = version.get("schema").unwrap_or(&Value::Null);
-            errors.extend(schema::validate(version_schema, has_status, is_unchanged, options, &path));
+            errors.extend(schema::validate(
+                version_schema,
+                has_status,
+                is_unchanged,
+                options,
+                &path,
+            ));
         }
         if is_here("subresources") {
             validate_subresources(&version["subresources"], &format!("{path}.subresources"), errors);
@@ -200,7 +223,11 @@ fn validate_warning(version: &Value, path: &str, errors: &mut Vec<FieldError>) {
         return;
     };
     let mut refuse = |detail: String| {
-        errors.push(FieldError::invalid(format!("{path}.deprecationWarning"), warning, detail));
+        errors.push(FieldError::invalid(
+            format!("{path}.deprecationWarning"),
+            warning,
+            detail,
+        ));
     };
     if !flag(version, "deprecated") {
         refuse("can only be set for deprecated versions".to_owned());
@@ -212,8 +239,13 @@ fn validate_warning(version: &Value, path: &str, errors: &mut Vec<FieldError>) {
     if warning.is_empty() {
         refuse("must not be an empty string".to_owned());
     }
-    if let Some((at, _)) = warning.char_indices().find(|(_, character)| !go_text::is_printable(*character)) {
-        refuse(format!("must only contain printable UTF-8 characters; non-printable character found at index {at}"));
+    if let Some((at, _)) = warning
+        .char_indices()
+        .find(|(_, character)| !go_text::is_printable(*character))
+    {
+        refuse(format!(
+            "must only contain printable UTF-8 characters; non-printable character found at index {at}"
+        ));
     }
 }
 
@@ -226,7 +258,11 @@ fn validate_subresources(subresources: &Value, path: &str, errors: &mut Vec<Fiel
         match text(scale, name) {
             "" => errors.push(FieldError::required(path, "")),
             found if !found.starts_with('.') => {
-                errors.push(FieldError::invalid(path, found, "must be a simple json path starting with ."));
+                errors.push(FieldError::invalid(
+                    path,
+                    found,
+                    "must be a simple json path starting with .",
+                ));
             }
             found if !found.starts_with(prefix) => {
                 let detail = format!("should be a json path under {}", prefix.trim_end_matches('.'));
@@ -238,7 +274,11 @@ fn validate_subresources(subresources: &Value, path: &str, errors: &mut Vec<Fiel
     let selector = text(scale, "labelSelectorPath");
     let path = format!("{path}.scale.labelSelectorPath");
     if !selector.is_empty() && !selector.starts_with('.') {
-        errors.push(FieldError::invalid(path, selector, "must be a simple json path starting with ."));
+        errors.push(FieldError::invalid(
+            path,
+            selector,
+            "must be a simple json path starting with .",
+        ));
     } else if !selector.is_empty() && !selector.starts_with(".spec.") && !selector.starts_with(".status.") {
         let detail = "should be a json path under either .spec or .status";
         errors.push(FieldError::invalid(path, selector, detail));
@@ -278,7 +318,11 @@ fn validate_selectable_fields(version: &Value, path: &str, options: &Options, er
         return;
     }
     let Some(schema) = schema_of(version) else {
-        errors.push(FieldError::invalid(path, "", "may only be set when validations.schema is included"));
+        errors.push(FieldError::invalid(
+            path,
+            "",
+            "may only be set when validations.schema is included",
+        ));
         return;
     };
     let compiling = schema::Compiling::new(schema);
@@ -298,9 +342,16 @@ fn validate_selectable_fields(version: &Value, path: &str, options: &Options, er
             }
         };
         if parsed.names.first().is_some_and(|name| name == "metadata") {
-            errors.push(FieldError::invalid(path.clone(), found, "must not point to fields in metadata"));
+            errors.push(FieldError::invalid(
+                path.clone(),
+                found,
+                "must not point to fields in metadata",
+            ));
         }
-        if !matches!(compiling.arena[parsed.node].kind.name(), "string" | "boolean" | "integer") {
+        if !matches!(
+            compiling.arena[parsed.node].kind.name(),
+            "string" | "boolean" | "integer"
+        ) {
             errors.push(FieldError::invalid(path.clone(), found, "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed."));
         }
         if !unique.insert(parsed.path) {
@@ -317,20 +368,37 @@ fn validate_selectable_fields(version: &Value, path: &str, options: &Options, er
 /// Complaints about names, asked for or accepted.
 pub(super) fn validate_names(names: &Value, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    for (name, is_kind) in [("plural", false), ("singular", false), ("kind", true), ("listKind", true)] {
+    for (name, is_kind) in [
+        ("plural", false),
+        ("singular", false),
+        ("kind", true),
+        ("listKind", true),
+    ] {
         let found = text(names, name);
-        let complaints = names::dns_1035_label(&if is_kind { found.to_lowercase() } else { found.to_owned() });
+        let complaints = names::dns_1035_label(&if is_kind {
+            found.to_lowercase()
+        } else {
+            found.to_owned()
+        });
         if found.is_empty() || complaints.is_empty() {
             continue;
         }
-        let prefix = if is_kind { "may have mixed case, but should otherwise match: " } else { "" };
+        let prefix = if is_kind {
+            "may have mixed case, but should otherwise match: "
+        } else {
+            ""
+        };
         let detail = format!("{prefix}{}", complaints.join(","));
         errors.push(FieldError::invalid(format!("{path}.{name}"), found, detail));
     }
     errors.extend(validate_labels(names, "shortNames", path));
     let kind = text(names, "kind");
     if !kind.is_empty() && kind == text(names, "listKind") {
-        errors.push(FieldError::invalid(format!("{path}.listKind"), kind, "kind and listKind may not be the same"));
+        errors.push(FieldError::invalid(
+            format!("{path}.listKind"),
+            kind,
+            "kind and listKind may not be the same",
+        ));
     }
     errors.extend(validate_labels(names, "categories", path));
     errors
@@ -341,7 +409,11 @@ fn validate_labels(names: &Value, field: &str, path: &str) -> Vec<FieldError> {
     for (index, label) in list(names, field).iter().filter_map(Value::as_str).enumerate() {
         let complaints = names::dns_1035_label(label);
         if !complaints.is_empty() {
-            errors.push(FieldError::invalid(format!("{path}.{field}[{index}]"), label, complaints.join(",")));
+            errors.push(FieldError::invalid(
+                format!("{path}.{field}[{index}]"),
+                label,
+                complaints.join(","),
+            ));
         }
     }
     errors
@@ -369,7 +441,11 @@ pub(super) fn validate_stored_versions(definition: &Value) -> Vec<FieldError> {
     const PATH: &str = "status.storedVersions";
     let stored = list(&definition["status"], "storedVersions");
     if stored.is_empty() {
-        return vec![FieldError::invalid(PATH, Value::Null, "must have at least one stored version")];
+        return vec![FieldError::invalid(
+            PATH,
+            Value::Null,
+            "must have at least one stored version",
+        )];
     }
     let versions = list(&definition["spec"], "versions");
     let mut errors = Vec::new();

@@ -11,20 +11,20 @@ pub(super) struct Complaint<'a> {
 }
 
 impl Complaint<'_> {
-    fn new(&self, detail: String) -> FieldError {
+    fn complain(&self, detail: String) -> FieldError {
         FieldError::invalid(self.path.text(), self.kind, detail)
     }
 
     /// All rules together cost too much.
     pub(super) fn out_of_budget(&self) -> FieldError {
-        self.new(
+        self.complain(
             "validation failed due to running out of cost budget, no further validation rules will be run".to_owned(),
         )
     }
 
     /// One rule costs too much.
     pub(super) fn too_costly(&self, words: &str) -> FieldError {
-        self.new(format!(
+        self.complain(format!(
             "'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: {words}"
         ))
     }
@@ -32,10 +32,10 @@ impl Complaint<'_> {
     /// A rule has no value.
     pub(super) fn failed(&self, error: &str, words: &str) -> FieldError {
         if error.starts_with("no such overload") {
-            return self.new(format!(
+            return self.complain(format!(
                 "'{error}': call arguments did not match a supported operator, function or macro signature for rule: {words}"
             ));
         }
-        self.new(format!("{error} evaluating rule: {words}"))
+        self.complain(format!("{error} evaluating rule: {words}"))
     }
 }

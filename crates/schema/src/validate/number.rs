@@ -36,12 +36,17 @@ impl Validator<'_> {
                 "Minimum boundary" => below(&number, bound, checks),
                 _ => above(&number, bound, checks),
             };
-            if let Some(words) = complaint {
-                let detail = match words {
-                    Complaint::Should(words) => format!("{path} in body should be {words}"),
-                    Complaint::Whole(words) => words.replace("{path}", &path.name()),
-                };
-                outcome.push(FieldError::invalid(self.field(path), number, detail));
+            match complaint {
+                None => {}
+                Some(Complaint::Should(words)) => {
+                    let detail = format!("{path} in body should be {words}");
+                    outcome.push(FieldError::invalid(self.field(path), number, detail));
+                }
+                Some(Complaint::Factor(factor)) => {
+                    let shown = go_text::number(&factor);
+                    let detail = format!("factor MultipleOf declared for {path} must be positive: {shown}");
+                    outcome.push(FieldError::invalid(self.field(path), factor, detail));
+                }
             }
         }
     }
@@ -59,8 +64,8 @@ impl Validator<'_> {
 enum Complaint {
     /// What the value should be.
     Should(String),
-    /// A whole sentence.
-    Whole(String),
+    /// The factor itself is not positive.
+    Factor(Number),
 }
 
 /// Whether the type of the schema can hold the number.
@@ -82,49 +87,58 @@ fn is_float_in_range(node: &Node, float: f64) -> bool {
 }
 
 /// Go converts the bound to the type of the value.
-#[allow(clippy::cast_possible_truncation, reason = "Go converts a float to int64 in the same way")]
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "Go converts a float to int64 in the same way"
+)]
 fn as_integers(number: &Number, bound: f64) -> Option<(i64, i64)> {
     Some((number.as_i64()?, bound as i64))
 }
 
 fn above(number: &Number, bound: f64, checks: &Checks) -> Option<Complaint> {
     let is_exclusive = checks.exclusive_maximum;
-    let words = if is_exclusive { "less than" } else { "less than or equal to" };
-    let (is_above, bound) = match as_integers(number, bound) {
-        Some((value, bound)) => (value > bound || is_exclusive && value == bound, bound.to_string()),
-        None => {
-            let value = number.as_f64().unwrap_or_default();
-            (value > bound || is_exclusive && value >= bound, go_text::float(bound))
-        }
+    let words = if is_exclusive {
+        "less than"
+    } else {
+        "less than or equal to"
+    };
+    let (is_above, bound) = if let Some((value, bound)) = as_integers(number, bound) {
+        (value > bound || is_exclusive && value == bound, bound.to_string())
+    } else {
+        let value = number.as_f64().unwrap_or_default();
+        (value > bound || is_exclusive && value >= bound, go_text::float(bound))
     };
     is_above.then(|| Complaint::Should(format!("{words} {bound}")))
 }
 
 fn below(number: &Number, bound: f64, checks: &Checks) -> Option<Complaint> {
     let is_exclusive = checks.exclusive_minimum;
-    let words = if is_exclusive { "greater than" } else { "greater than or equal to" };
-    let (is_below, bound) = match as_integers(number, bound) {
-        Some((value, bound)) => (value < bound || is_exclusive && value == bound, bound.to_string()),
-        None => {
-            let value = number.as_f64().unwrap_or_default();
-            (value < bound || is_exclusive && value <= bound, go_text::float(bound))
-        }
+    let words = if is_exclusive {
+        "greater than"
+    } else {
+        "greater than or equal to"
+    };
+    let (is_below, bound) = if let Some((value, bound)) = as_integers(number, bound) {
+        (value < bound || is_exclusive && value == bound, bound.to_string())
+    } else {
+        let value = number.as_f64().unwrap_or_default();
+        (value < bound || is_exclusive && value <= bound, go_text::float(bound))
     };
     is_below.then(|| Complaint::Should(format!("{words} {bound}")))
 }
 
 fn not_multiple(number: &Number, factor: f64) -> Option<Complaint> {
-    let positive =
-        |factor: String| Complaint::Whole(format!("factor MultipleOf declared for {{path}} must be positive: {factor}"));
     match as_integers(number, factor) {
-        Some((_, factor)) if factor <= 0 => Some(positive(factor.to_string())),
-        Some((value, factor)) => {
-            (value % factor != 0).then(|| Complaint::Should(format!("a multiple of {factor}")))
-        }
-        None if factor <= 0.0 => Some(positive(go_text::float(factor))),
+        Some((_, factor)) if factor <= 0 => Some(Complaint::Factor(factor.into())),
+        Some((value, factor)) => (value % factor != 0).then(|| Complaint::Should(format!("a multiple of {factor}"))),
+        None if factor <= 0.0 => Number::from_f64(factor).map(Complaint::Factor),
         None => {
             let value = number.as_f64().unwrap_or_default();
-            let quotient = if factor < 1.0 { 1.0 / factor * value } else { value / factor };
+            let quotient = if factor < 1.0 {
+                1.0 / factor * value
+            } else {
+                value / factor
+            };
             (!is_whole(quotient)).then(|| Complaint::Should(format!("a multiple of {}", go_text::float(factor))))
         }
     }

@@ -150,7 +150,10 @@ fn is_same(known: &Value, value: &Value) -> bool {
     }
 }
 
-#[allow(clippy::cast_possible_truncation, reason = "Go converts a float to int64 in the same way")]
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "Go converts a float to int64 in the same way"
+)]
 fn truncated(float: f64) -> i64 {
     float as i64
 }

@@ -13,18 +13,49 @@ struct Call {
 }
 
 impl Call {
-    fn costs(cost: Range) -> Option<Self> {
-        Some(Self { cost, size: None })
+    const fn costs(cost: Range) -> Self {
+        Self { cost, size: None }
     }
 
-    fn gives(cost: Range, size: Range) -> Option<Self> {
-        Some(Self { cost, size: Some(size) })
+    const fn gives(cost: Range, size: Range) -> Self {
+        Self { cost, size: Some(size) }
     }
 
-    fn fixed(cost: u64) -> Option<Self> {
+    const fn fixed(cost: u64) -> Self {
         Self::costs(Range::fixed(cost))
     }
 }
+
+/// Functions that only read a part of a value.
+const ACCESSORS: [&str; 27] = [
+    "format.named",
+    "masked",
+    "prefixLength",
+    "family",
+    "isUnspecified",
+    "isLoopback",
+    "isLinkLocalMulticast",
+    "isLinkLocalUnicast",
+    "isGlobalUnicast",
+    "sign",
+    "asInteger",
+    "isInteger",
+    "asApproximateFloat",
+    "isGreaterThan",
+    "isLessThan",
+    "compareTo",
+    "add",
+    "sub",
+    "major",
+    "minor",
+    "patch",
+    "getScheme",
+    "getHostname",
+    "getHost",
+    "getPort",
+    "getEscapedPath",
+    "getQuery",
+];
 
 /// The longest pattern of a named format, as upstream assumes.
 const FORMAT_PATTERN: f64 = 128.0;
@@ -102,13 +133,19 @@ impl Estimator<'_> {
     fn extension(&mut self, overload: &str, target: Option<ExprId>, arguments: &[ExprId]) -> Option<Call> {
         let allocating = |factor: f64, size: Range| {
             let cost = size.scale(factor).add(Range::fixed(1)).add(Range::fixed(LIST));
-            Call::gives(cost, size)
+            Some(Call::gives(cost, size))
         };
         match overload {
             "list_sets_contains_list" | "list_sets_intersects_list" | "list_sets_equivalent_list" => {
-                let factor = if overload == "list_sets_equivalent_list" { 2.0 } else { 1.0 };
-                let product = self.extension_size(arguments[0]).multiply(self.extension_size(arguments[1]));
-                Call::costs(product.scale(factor).add(Range::fixed(1)))
+                let factor = if overload == "list_sets_equivalent_list" {
+                    2.0
+                } else {
+                    1.0
+                };
+                let product = self
+                    .extension_size(arguments[0])
+                    .multiply(self.extension_size(arguments[1]));
+                Some(Call::costs(product.scale(factor).add(Range::fixed(1))))
             }
             "list_slice" => {
                 let size = self.extension_size(target?);
@@ -125,7 +162,9 @@ impl Estimator<'_> {
                 allocating(1.0, size)
             }
             "list_flatten" | "list_flatten_int" => {
-                let depth = arguments.first().map_or(1, |depth| self.integer(*depth).unwrap_or(u64::MAX));
+                let depth = arguments
+                    .first()
+                    .map_or(1, |depth| self.integer(*depth).unwrap_or(u64::MAX));
                 #[allow(clippy::cast_precision_loss, reason = "upstream computes in floats, too")]
                 let depth = depth as f64;
                 let size = self.extension_size(target?);
@@ -136,7 +175,11 @@ impl Estimator<'_> {
                 allocating(2.0, size.multiply(size))
             }
             sorted if sorted.ends_with("_sort") || sorted.ends_with("_sortByAssociatedKeys") => {
-                let keys = if sorted.ends_with("_sort") { target? } else { arguments[0] };
+                let keys = if sorted.ends_with("_sort") {
+                    target?
+                } else {
+                    arguments[0]
+                };
                 let is_text = sorted.contains("_string_") || sorted.contains("_bytes_");
                 let size = self.extension_size(keys);
                 allocating(if is_text { 2.0 + TRAVERSAL } else { 2.0 }, size.multiply(size))
@@ -160,7 +203,7 @@ impl Estimator<'_> {
         target: Option<ExprId>,
         arguments: &[ExprId],
     ) -> Option<Call> {
-        match function {
+        Some(match function {
             "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" => self.list_scan(target?),
             "url" => {
                 let size = self.size_or_unknown(arguments[0]);
@@ -173,7 +216,10 @@ impl Estimator<'_> {
             "replace" => self.replace(target?, arguments),
             "split" => {
                 let size = self.size_or_unknown(target?);
-                let most = arguments.get(1).and_then(|limit| self.integer_literal(*limit)).unwrap_or(size.max);
+                let most = arguments
+                    .get(1)
+                    .and_then(|limit| self.integer_literal(*limit))
+                    .unwrap_or(size.max);
                 Call::gives(size.scale(2.0 * TRAVERSAL), Range { min: 0, max: most })
             }
             "join" => self.join(target?, arguments),
@@ -189,22 +235,19 @@ impl Estimator<'_> {
             }
             "ip.isCanonical" => Call::costs(self.size_or_unknown(arguments[0]).scale(2.0 * TRAVERSAL)),
             "containsIP" | "containsCIDR" => {
-                let text = overload.ends_with("_string").then(|| self.size_or_unknown(arguments[0]));
+                let text = overload
+                    .ends_with("_string")
+                    .then(|| self.size_or_unknown(arguments[0]));
                 contains(function, text)
             }
             "validate" => {
                 let text = self.size_or_unknown(arguments[0]).scale(TRAVERSAL);
                 Call::costs(text.scale(FORMAT_PATTERN * REGEX))
             }
-            "_==_" => self.opaque_equality(arguments),
-            "format.named" | "masked" | "prefixLength" | "family" | "isUnspecified" | "isLoopback"
-            | "isLinkLocalMulticast" | "isLinkLocalUnicast" | "isGlobalUnicast" | "sign" | "asInteger" | "isInteger"
-            | "asApproximateFloat" | "isGreaterThan" | "isLessThan" | "compareTo" | "add" | "sub" | "major" | "minor"
-            | "patch" | "getScheme" | "getHostname" | "getHost" | "getPort" | "getEscapedPath" | "getQuery" => {
-                Call::fixed(1)
-            }
-            _ => None,
-        }
+            "_==_" => return self.opaque_equality(arguments),
+            accessor if ACCESSORS.contains(&accessor) => Call::fixed(1),
+            _ => return None,
+        })
     }
 
     #[allow(clippy::cast_sign_loss, reason = "a negative limit is a huge number upstream, too")]
@@ -230,7 +273,7 @@ impl Estimator<'_> {
         Some(((**item).clone(), size.unwrap_or(Range::UNKNOWN)))
     }
 
-    fn list_scan(&mut self, target: ExprId) -> Option<Call> {
+    fn list_scan(&mut self, target: ExprId) -> Call {
         let Some((item, size)) = self.items(target) else {
             return Call::costs(self.size_or_unknown(target).scale(TRAVERSAL));
         };
@@ -241,9 +284,11 @@ impl Estimator<'_> {
         Call::costs(self.size_or_unknown(target).multiply(each))
     }
 
-    fn join(&mut self, target: ExprId, arguments: &[ExprId]) -> Option<Call> {
+    fn join(&mut self, target: ExprId, arguments: &[ExprId]) -> Call {
         let count = self.size_or_unknown(target);
-        let mut size = self.items(target).map_or(Range::fixed(0), |(_, item)| count.multiply(item));
+        let mut size = self
+            .items(target)
+            .map_or(Range::fixed(0), |(_, item)| count.multiply(item));
         if let Some(separator) = arguments.first() {
             let between = Range {
                 min: count.min.saturating_sub(1),
@@ -254,7 +299,7 @@ impl Estimator<'_> {
         Call::gives(size.scale(TRAVERSAL), size)
     }
 
-    fn replace(&mut self, target: ExprId, arguments: &[ExprId]) -> Option<Call> {
+    fn replace(&mut self, target: ExprId, arguments: &[ExprId]) -> Call {
         let size = self.size_or_unknown(target);
         let old = self.size_or_unknown(arguments[0]);
         let new = self.size_or_unknown(arguments[1]);
@@ -285,11 +330,11 @@ impl Estimator<'_> {
             return None;
         }
         match left {
-            Type::Ip | Type::Cidr | Type::Quantity | Type::Semver => Call::fixed(1),
-            Type::Format => Call::costs(Range { min: 1, max: 64 }.scale(TRAVERSAL)),
+            Type::Ip | Type::Cidr | Type::Quantity | Type::Semver => Some(Call::fixed(1)),
+            Type::Format => Some(Call::costs(Range { min: 1, max: 64 }.scale(TRAVERSAL))),
             Type::Url => {
                 let size = self.size(arguments[1]).unwrap_or(Range::fixed(1));
-                Call::costs(Range { min: 1, max: size.max }.scale(TRAVERSAL))
+                Some(Call::costs(Range { min: 1, max: size.max }.scale(TRAVERSAL)))
             }
             _ => None,
         }
@@ -307,7 +352,10 @@ impl Estimator<'_> {
         let found = match (overload, target, arguments) {
             ("logical_and" | "logical_or", _, _) => {
                 return Call {
-                    cost: Range { min: costs[0].min, max: costs[0].add(costs[1]).max },
+                    cost: Range {
+                        min: costs[0].min,
+                        max: costs[0].add(costs[1]).max,
+                    },
                     size: None,
                 };
             }
@@ -315,12 +363,21 @@ impl Estimator<'_> {
             ("string_format", Some(target), _) => Call::costs(self.size_or_unknown(target).scale(TRAVERSAL)),
             ("string_to_bytes", _, [text]) => {
                 let size = self.size_or_unknown(*text);
-                let bytes = Range { min: size.min, max: size.max.wrapping_mul(4) };
+                let bytes = Range {
+                    min: size.min,
+                    max: size.max.wrapping_mul(4),
+                };
                 Call::gives(size.scale(TRAVERSAL), bytes)
             }
             ("bytes_to_string", _, [bytes]) => {
                 let size = self.size_or_unknown(*bytes);
-                Call::gives(size.scale(TRAVERSAL), Range { min: size.min / 4, max: size.max })
+                Call::gives(
+                    size.scale(TRAVERSAL),
+                    Range {
+                        min: size.min / 4,
+                        max: size.max,
+                    },
+                )
             }
             ("strings_quote", _, [text]) => {
                 let size = self.size_or_unknown(*text);
@@ -346,10 +403,9 @@ impl Estimator<'_> {
             (compared, _, [left, right]) if is_comparison(compared) => self.comparison(*left, *right),
             _ => Call::fixed(1),
         };
-        let call = found.expect("each arm makes a cost");
         Call {
-            cost: call.cost.add(sum),
-            size: call.size,
+            cost: found.cost.add(sum),
+            size: found.size,
         }
     }
 
@@ -364,16 +420,20 @@ impl Estimator<'_> {
         }
     }
 
-    fn addition(&mut self, id: ExprId, overload: &str, left: ExprId, right: ExprId) -> Option<Call> {
+    fn addition(&mut self, id: ExprId, overload: &str, left: ExprId, right: ExprId) -> Call {
         let size = self.size_or_unknown(left).add(self.size_or_unknown(right));
         if let Some(entries) = super::Entries::union(self.entries_of(left), self.entries_of(right)) {
             self.entries.insert(id, entries);
         }
-        let cost = if overload == "add_list" { Range::fixed(1) } else { size.scale(TRAVERSAL) };
+        let cost = if overload == "add_list" {
+            Range::fixed(1)
+        } else {
+            size.scale(TRAVERSAL)
+        };
         Call::gives(cost, size)
     }
 
-    fn comparison(&mut self, left: ExprId, right: ExprId) -> Option<Call> {
+    fn comparison(&mut self, left: ExprId, right: ExprId) -> Call {
         let smallest = self.size_or_unknown(left).max.min(self.size_or_unknown(right).max);
         let range = Range {
             min: u64::from(smallest > 0),
@@ -399,7 +459,7 @@ fn is_comparison(overload: &str) -> bool {
 }
 
 /// An address is four or sixteen bytes long; both are compared, and a text is read first.
-fn contains(function: &str, text: Option<Range>) -> Option<Call> {
+fn contains(function: &str, text: Option<Range>) -> Call {
     let address = Range { min: 4, max: 16 };
     let mut cost = address.add(address).scale(TRAVERSAL);
     if function == "containsCIDR" {

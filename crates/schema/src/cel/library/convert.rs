@@ -11,7 +11,12 @@ const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
 pub(super) fn native(function: &str) -> Option<Native> {
     Some(match function {
         "dyn" => |arguments| arguments.first().cloned().ok_or_else(Failure::no_overload),
-        "type" => |arguments| arguments.first().map(|value| Value::Type(value.type_name())).ok_or_else(Failure::no_overload),
+        "type" => |arguments| {
+            arguments
+                .first()
+                .map(|value| Value::Type(value.type_name()))
+                .ok_or_else(Failure::no_overload)
+        },
         "bool" => to_bool,
         "bytes" => to_bytes,
         "double" => to_double,
@@ -62,9 +67,10 @@ fn to_double<'a>(arguments: &[Value<'a>]) -> Outcome<Value<'a>> {
 fn to_duration<'a>(arguments: &[Value<'a>]) -> Outcome<Value<'a>> {
     match arguments {
         [Value::Duration(nanos)] => Ok(Value::Duration(*nanos)),
-        [Value::Int(seconds)] => {
-            seconds.checked_mul(1_000_000_000).map(Value::Duration).ok_or_else(|| Failure::new("duration overflow"))
-        }
+        [Value::Int(seconds)] => seconds
+            .checked_mul(1_000_000_000)
+            .map(Value::Duration)
+            .ok_or_else(|| Failure::new("duration overflow")),
         [value @ Value::String(text)] => go_time::parse_duration(text)
             .map(Value::Duration)
             .ok_or_else(|| conversion(value, "google.protobuf.Duration")),
@@ -81,9 +87,9 @@ fn to_int<'a>(arguments: &[Value<'a>]) -> Outcome<Value<'a>> {
         [Value::Double(number)] if number.abs() < TWO_TO_63 => Ok(Value::Int(*number as i64)),
         [Value::Double(_)] => Err(overflow()),
         [Value::Duration(nanos)] => Ok(Value::Int(*nanos)),
-        [Value::Timestamp(time)] => {
-            i64::try_from(time.nanos.div_euclid(1_000_000_000)).map(Value::Int).map_err(|_| overflow())
-        }
+        [Value::Timestamp(time)] => i64::try_from(time.nanos.div_euclid(1_000_000_000))
+            .map(Value::Int)
+            .map_err(|_| overflow()),
         [value @ Value::String(text)] => text.parse().map(Value::Int).map_err(|_| conversion(value, "int")),
         _ => no_overload(),
     }
@@ -122,7 +128,10 @@ fn to_timestamp<'a>(arguments: &[Value<'a>]) -> Outcome<Value<'a>> {
         [value @ Value::String(text)] => match go_time::parse_rfc3339(text) {
             Some(nanos) => Ok(Value::Timestamp(Timestamp {
                 nanos,
-                offset_seconds: text.get(text.len() - 6..).and_then(go_time::parse_offset).unwrap_or_default(),
+                offset_seconds: text
+                    .get(text.len() - 6..)
+                    .and_then(go_time::parse_offset)
+                    .unwrap_or_default(),
             })),
             None => Err(conversion(value, "google.protobuf.Timestamp")),
         },
@@ -160,7 +169,10 @@ pub(in crate::cel) fn string_of(value: &Value<'_>) -> Outcome<String> {
 }
 
 /// Nanoseconds as seconds, with the digits that are needed.
-#[allow(clippy::cast_precision_loss, reason = "upstream prints the float of the seconds, too")]
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "upstream prints the float of the seconds, too"
+)]
 fn seconds(nanos: i64) -> String {
     let whole = nanos / 1_000_000_000;
     let fraction = (nanos % 1_000_000_000) as f64 / 1e9;
@@ -170,7 +182,9 @@ fn seconds(nanos: i64) -> String {
 /// An address without zone and not an IPv4 address in IPv6 clothes; the error is upstream's.
 pub(in crate::cel) fn parse_address(text: &str) -> Result<std::net::IpAddr, String> {
     let quoted = go_text::quote(text);
-    let (address, zone) = text.split_once('%').map_or((text, None), |(address, zone)| (address, Some(zone)));
+    let (address, zone) = text
+        .split_once('%')
+        .map_or((text, None), |(address, zone)| (address, Some(zone)));
     let Some(parsed) = go_net::parse_ip(address).filter(|parsed| zone.is_none() || parsed.is_ipv6()) else {
         return Err(format!(
             "IP Address {quoted} parse error during conversion from string: ParseAddr({quoted}): unable to parse IP"

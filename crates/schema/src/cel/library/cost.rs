@@ -97,9 +97,10 @@ impl Cost {
             Self::NewList => result.size().saturating_add(1 + LIST),
             Self::SelfCompare(index) => {
                 let length = size(index);
-                let is_text = arguments[index].items().and_then(|mut items| items.next()).is_some_and(|first| {
-                    first.as_ref().is_ok_and(is_text)
-                });
+                let is_text = arguments[index]
+                    .items()
+                    .and_then(|mut items| items.next())
+                    .is_some_and(|first| first.as_ref().is_ok_and(is_text));
                 let factor = if is_text { 2.0 + TRAVERSAL } else { 2.0 };
                 scale(length.saturating_mul(length), factor).saturating_add(1 + LIST)
             }

@@ -1,5 +1,7 @@
 //! `"%s of %d".format([...])`.
 
+use std::fmt::Write as _;
+
 use super::super::value::{Failure, Outcome, Value};
 use super::convert::string_of;
 use super::{MAX_RESULT, no_overload};
@@ -12,7 +14,10 @@ pub(super) fn format<'a>(arguments: &[Value<'a>]) -> Outcome<Value<'a>> {
     let [Value::String(pattern), list] = arguments else {
         return no_overload();
     };
-    let items = list.items().ok_or_else(Failure::no_overload)?.collect::<Outcome<Vec<_>>>()?;
+    let items = list
+        .items()
+        .ok_or_else(Failure::no_overload)?
+        .collect::<Outcome<Vec<_>>>()?;
     let mut text = String::new();
     let mut next = 0;
     let mut rest: &str = pattern;
@@ -89,7 +94,11 @@ fn formatted(value: &Value<'_>, clause: char, precision: Option<usize>) -> Outco
         ('x' | 'X', value) => {
             let hexadecimal = hexadecimal(value)
                 .ok_or_else(|| wrong("only integers, byte buffers, and strings can be formatted as hex"))?;
-            Ok(if clause == 'X' { hexadecimal.to_uppercase() } else { hexadecimal })
+            Ok(if clause == 'X' {
+                hexadecimal.to_uppercase()
+            } else {
+                hexadecimal
+            })
         }
         (other, _) => Err(Failure::new(format!("unrecognized formatting clause \"{other}\""))),
     }
@@ -119,7 +128,9 @@ fn fixed(number: f64, digits: usize) -> String {
 /// Upstream prints in English: thousands are set apart by commas.
 fn grouped(number: &str) -> String {
     let (sign, number) = number.strip_prefix('-').map_or(("", number), |number| ("-", number));
-    let (whole, fraction) = number.split_once('.').map_or((number, None), |(whole, fraction)| (whole, Some(fraction)));
+    let (whole, fraction) = number
+        .split_once('.')
+        .map_or((number, None), |(whole, fraction)| (whole, Some(fraction)));
     let mut text = String::new();
     for (index, digit) in whole.chars().enumerate() {
         if index > 0 && (whole.len() - index).is_multiple_of(3) {
@@ -140,14 +151,20 @@ fn scientific(number: f64) -> String {
     }
     let text = format!("{number:.6e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let (sign, digits) = exponent.strip_prefix('-').map_or(("", exponent), |digits| ("⁻", digits));
+    let (sign, digits) = exponent
+        .strip_prefix('-')
+        .map_or(("", exponent), |digits| ("⁻", digits));
     let raised: String = format!("{digits:0>2}").chars().map(superscript).collect();
     format!("{mantissa}×10{sign}{raised}")
 }
 
 fn superscript(digit: char) -> char {
     const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    digit.to_digit(10).and_then(|digit| DIGITS.get(digit as usize)).copied().unwrap_or(digit)
+    digit
+        .to_digit(10)
+        .and_then(|digit| DIGITS.get(digit as usize))
+        .copied()
+        .unwrap_or(digit)
 }
 
 fn signed(number: i64, digits: fn(u64) -> String) -> String {
@@ -156,7 +173,12 @@ fn signed(number: i64, digits: fn(u64) -> String) -> String {
 }
 
 fn hexadecimal(value: &Value<'_>) -> Option<String> {
-    let of_bytes = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let of_bytes = |bytes: &[u8]| {
+        bytes.iter().fold(String::new(), |mut text, byte| {
+            write!(text, "{byte:02x}").expect("writing to a string cannot fail");
+            text
+        })
+    };
     Some(match value {
         Value::Int(number) => signed(*number, |number| format!("{number:x}")),
         Value::Uint(number) => format!("{number:x}"),

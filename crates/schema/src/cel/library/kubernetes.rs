@@ -17,9 +17,9 @@ const QUANTITY_WORDS: &str =
 pub(super) fn native(function: &str) -> Option<Native> {
     Some(match function {
         "quantity" => |arguments| match arguments {
-            [Value::String(text)] => {
-                Quantity::parse(text).map(Value::Quantity).ok_or_else(|| Failure::new(QUANTITY_WORDS))
-            }
+            [Value::String(text)] => Quantity::parse(text)
+                .map(Value::Quantity)
+                .ok_or_else(|| Failure::new(QUANTITY_WORDS)),
             _ => no_overload(),
         },
         "isQuantity" => |arguments| match arguments {
@@ -29,10 +29,15 @@ pub(super) fn native(function: &str) -> Option<Native> {
         "sign" => |arguments| with_quantity(arguments, |quantity| Ok(Value::Int(quantity.sign()))),
         "asInteger" => |arguments| {
             with_quantity(arguments, |quantity| {
-                quantity.as_integer().map(Value::Int).ok_or_else(|| Failure::new("cannot convert value to integer"))
+                quantity
+                    .as_integer()
+                    .map(Value::Int)
+                    .ok_or_else(|| Failure::new("cannot convert value to integer"))
             })
         },
-        "isInteger" => |arguments| with_quantity(arguments, |quantity| Ok(Value::Bool(quantity.as_integer().is_some()))),
+        "isInteger" => {
+            |arguments| with_quantity(arguments, |quantity| Ok(Value::Bool(quantity.as_integer().is_some())))
+        }
         "asApproximateFloat" => |arguments| with_quantity(arguments, |quantity| Ok(Value::Double(quantity.as_float()))),
         "add" => |arguments| combine(arguments, Quantity::add),
         "sub" => |arguments| combine(arguments, Quantity::subtract),
@@ -57,7 +62,12 @@ pub(super) fn native(function: &str) -> Option<Native> {
             _ => no_overload(),
         },
         "validate" => validate,
-        other => return other.strip_prefix("format.").and_then(named).map(|(_, native, _)| *native),
+        other => {
+            return other
+                .strip_prefix("format.")
+                .and_then(named)
+                .map(|(_, native, _)| *native);
+        }
     })
 }
 
@@ -87,8 +97,14 @@ fn compare(arguments: &[Value<'_>]) -> Outcome<Ordering> {
 }
 
 fn version<'a>(text: &str, is_tolerant: bool) -> Outcome<Value<'a>> {
-    let parsed = if is_tolerant { Semver::parse_tolerant(text) } else { Semver::parse(text) };
-    parsed.map(|version| Value::Semver(Rc::new(version))).map_err(Failure::new)
+    let parsed = if is_tolerant {
+        Semver::parse_tolerant(text)
+    } else {
+        Semver::parse(text)
+    };
+    parsed
+        .map(|version| Value::Semver(Rc::new(version)))
+        .map_err(Failure::new)
 }
 
 fn with_version<'a>(arguments: &[Value<'a>], get: fn(&Semver) -> u64) -> Outcome<Value<'a>> {
@@ -103,19 +119,63 @@ type Rule = fn(&str) -> Vec<String>;
 
 /// The named formats, the function that gives each, and its rule.
 const FORMATS: [(&str, Native, Rule); 13] = [
-    ("dns1123Label", |_| Ok(Value::Format("dns1123Label")), names::dns_1123_label),
-    ("dns1123Subdomain", |_| Ok(Value::Format("dns1123Subdomain")), names::dns_1123_subdomain),
-    ("dns1035Label", |_| Ok(Value::Format("dns1035Label")), names::dns_1035_label),
-    ("qualifiedName", |_| Ok(Value::Format("qualifiedName")), names::qualified_name),
-    ("dns1123LabelPrefix", |_| Ok(Value::Format("dns1123LabelPrefix")), |text| names::name_is_label(text, true)),
-    ("dns1123SubdomainPrefix", |_| Ok(Value::Format("dns1123SubdomainPrefix")), |text| names::name_is_subdomain(text, true)),
-    ("dns1035LabelPrefix", |_| Ok(Value::Format("dns1035LabelPrefix")), |text| names::name_is_dns_1035_label(text, true)),
+    (
+        "dns1123Label",
+        |_| Ok(Value::Format("dns1123Label")),
+        names::dns_1123_label,
+    ),
+    (
+        "dns1123Subdomain",
+        |_| Ok(Value::Format("dns1123Subdomain")),
+        names::dns_1123_subdomain,
+    ),
+    (
+        "dns1035Label",
+        |_| Ok(Value::Format("dns1035Label")),
+        names::dns_1035_label,
+    ),
+    (
+        "qualifiedName",
+        |_| Ok(Value::Format("qualifiedName")),
+        names::qualified_name,
+    ),
+    (
+        "dns1123LabelPrefix",
+        |_| Ok(Value::Format("dns1123LabelPrefix")),
+        |text| names::name_is_label(text, true),
+    ),
+    (
+        "dns1123SubdomainPrefix",
+        |_| Ok(Value::Format("dns1123SubdomainPrefix")),
+        |text| names::name_is_subdomain(text, true),
+    ),
+    (
+        "dns1035LabelPrefix",
+        |_| Ok(Value::Format("dns1035LabelPrefix")),
+        |text| names::name_is_dns_1035_label(text, true),
+    ),
     ("labelValue", |_| Ok(Value::Format("labelValue")), names::label_value),
     ("uri", |_| Ok(Value::Format("uri")), uri_error),
-    ("uuid", |_| Ok(Value::Format("uuid")), |text| by_format(Format::Uuid(None), text, "does not match the UUID format")),
-    ("byte", |_| Ok(Value::Format("byte")), |text| by_format(Format::Byte, text, "invalid base64")),
-    ("date", |_| Ok(Value::Format("date")), |text| by_format(Format::Date, text, "invalid date")),
-    ("datetime", |_| Ok(Value::Format("datetime")), |text| by_format(Format::DateTime, text, "invalid datetime")),
+    (
+        "uuid",
+        |_| Ok(Value::Format("uuid")),
+        |text| by_format(Format::Uuid(None), text, "does not match the UUID format"),
+    ),
+    (
+        "byte",
+        |_| Ok(Value::Format("byte")),
+        |text| by_format(Format::Byte, text, "invalid base64"),
+    ),
+    (
+        "date",
+        |_| Ok(Value::Format("date")),
+        |text| by_format(Format::Date, text, "invalid date"),
+    ),
+    (
+        "datetime",
+        |_| Ok(Value::Format("datetime")),
+        |text| by_format(Format::DateTime, text, "invalid datetime"),
+    ),
 ];
 
 fn named(name: &str) -> Option<&'static (&'static str, Native, Rule)> {
@@ -130,7 +190,11 @@ fn uri_error(text: &str) -> Vec<String> {
 }
 
 fn by_format(format: Format, text: &str, words: &str) -> Vec<String> {
-    if format.accepts(text) { Vec::new() } else { vec![words.to_owned()] }
+    if format.accepts(text) {
+        Vec::new()
+    } else {
+        vec![words.to_owned()]
+    }
 }
 
 fn validate<'a>(arguments: &[Value<'a>]) -> Outcome<Value<'a>> {

@@ -41,7 +41,9 @@ pub(super) fn native(function: &str) -> Option<Native> {
             _ => no_overload(),
         },
         "sets.equivalent" => |arguments| match arguments {
-            [first, second] => Ok(Value::Bool(contains_all(first, second)? && contains_all(second, first)?)),
+            [first, second] => Ok(Value::Bool(
+                contains_all(first, second)? && contains_all(second, first)?,
+            )),
             _ => no_overload(),
         },
         "sets.intersects" => intersects,
@@ -95,7 +97,7 @@ fn index<'a>(arguments: &[Value<'a>]) -> Outcome<Value<'a>> {
     match arguments {
         [Value::String(text), Value::String(part)] => index_of(text, part, 0),
         [Value::String(text), Value::String(part), Value::Int(offset)] => index_of(text, part, *offset),
-        [list, wanted] => position(items(Some(list))?.iter().enumerate(), wanted),
+        [list, wanted] => Ok(position(items(Some(list))?.iter().enumerate(), wanted)),
         _ => no_overload(),
     }
 }
@@ -104,21 +106,18 @@ fn last_index<'a>(arguments: &[Value<'a>]) -> Outcome<Value<'a>> {
     match arguments {
         [Value::String(text), Value::String(part)] => last_index_of(text, part, None),
         [Value::String(text), Value::String(part), Value::Int(offset)] => last_index_of(text, part, Some(*offset)),
-        [list, wanted] => position(items(Some(list))?.iter().enumerate().rev(), wanted),
+        [list, wanted] => Ok(position(items(Some(list))?.iter().enumerate().rev(), wanted)),
         _ => no_overload(),
     }
 }
 
-fn position<'v, 'a: 'v>(
-    items: impl Iterator<Item = (usize, &'v Value<'a>)>,
-    wanted: &Value<'a>,
-) -> Outcome<Value<'a>> {
+fn position<'v, 'a: 'v>(items: impl Iterator<Item = (usize, &'v Value<'a>)>, wanted: &Value<'a>) -> Value<'a> {
     for (place, item) in items {
         if item.equals(wanted).unwrap_or_default() {
-            return Ok(count(place));
+            return count(place);
         }
     }
-    Ok(Value::Int(-1))
+    Value::Int(-1)
 }
 
 fn slice<'a>(arguments: &[Value<'a>]) -> Outcome<Value<'a>> {

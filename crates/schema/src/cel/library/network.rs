@@ -11,11 +11,13 @@ use crate::go_net::Url;
 
 pub(super) fn native(function: &str) -> Option<Native> {
     Some(match function {
-        "url" => |arguments| with_text(arguments, |text| {
-            let parsed = parse_url(text)
-                .map_err(|error| Failure::new(format!("URL parse error during conversion from string: {error}")))?;
-            Ok(Value::Url(Rc::new(parsed)))
-        }),
+        "url" => |arguments| {
+            with_text(arguments, |text| {
+                let parsed = parse_url(text)
+                    .map_err(|error| Failure::new(format!("URL parse error during conversion from string: {error}")))?;
+                Ok(Value::Url(Rc::new(parsed)))
+            })
+        },
         "isURL" => |arguments| with_text(arguments, |text| Ok(Value::Bool(Url::parse_request(text).is_ok()))),
         "getScheme" => |arguments| with_url(arguments, |url| Value::text(url.scheme.as_str())),
         "getHost" => |arguments| with_url(arguments, |url| Value::text(url.host.as_str())),
@@ -37,9 +39,15 @@ pub(super) fn native(function: &str) -> Option<Native> {
         "isLinkLocalMulticast" => {
             |arguments| with_address(arguments, |address| Value::Bool(is_link_local_multicast(address)))
         }
-        "isLinkLocalUnicast" => |arguments| with_address(arguments, |address| Value::Bool(is_link_local_unicast(address))),
+        "isLinkLocalUnicast" => {
+            |arguments| with_address(arguments, |address| Value::Bool(is_link_local_unicast(address)))
+        }
         "isGlobalUnicast" => |arguments| with_address(arguments, |address| Value::Bool(is_global_unicast(address))),
-        "cidr" => |arguments| with_text(arguments, |text| network(text).map(|(address, length)| Value::Cidr(address, length))),
+        "cidr" => |arguments| {
+            with_text(arguments, |text| {
+                network(text).map(|(address, length)| Value::Cidr(address, length))
+            })
+        },
         "isCIDR" => |arguments| with_text(arguments, |text| Ok(Value::Bool(network(text).is_ok()))),
         "prefixLength" => |arguments| match arguments {
             [Value::Cidr(_, length)] => Ok(Value::Int((*length).into())),
@@ -90,14 +98,21 @@ fn parse_url(text: &str) -> Result<Url, String> {
 
 fn query<'a>(url: &Url) -> Value<'a> {
     let mut values: BTreeMap<String, Vec<Value<'a>>> = BTreeMap::new();
-    for pair in url.query.split('&').filter(|pair| !pair.is_empty() && !pair.contains(';')) {
+    for pair in url
+        .query
+        .split('&')
+        .filter(|pair| !pair.is_empty() && !pair.contains(';'))
+    {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         if let (Some(key), Some(value)) = (unescape(key), unescape(value)) {
             values.entry(key).or_default().push(Value::text(value));
         }
     }
     let entry = |(key, values): (String, Vec<Value<'a>>)| {
-        (Key::String(key.as_str().into()), (Value::text(key), Value::list(values)))
+        (
+            Key::String(key.as_str().into()),
+            (Value::text(key), Value::list(values)),
+        )
     };
     Value::Map(Rc::new(values.into_iter().map(entry).collect()))
 }
@@ -137,13 +152,18 @@ fn network(text: &str) -> Outcome<(IpAddr, u8)> {
     let limit = if parsed.is_ipv4() { 32 } else { 128 };
     let length = prefix.parse::<u8>().ok().filter(|_| is_number);
     let Some(length) = length else {
-        return Err(wrong(&format!("bad bits after slash: {}", crate::go_text::quote(prefix))));
+        return Err(wrong(&format!(
+            "bad bits after slash: {}",
+            crate::go_text::quote(prefix)
+        )));
     };
     if length > limit {
         return Err(wrong("prefix length out of range"));
     }
     if matches!(parsed, IpAddr::V6(v6) if v6.to_ipv4_mapped().is_some()) {
-        return Err(Failure::new(format!("{context}: IPv4-mapped IPv6 address {quoted} is not allowed")));
+        return Err(Failure::new(format!(
+            "{context}: IPv4-mapped IPv6 address {quoted} is not allowed"
+        )));
     }
     Ok((parsed, length))
 }

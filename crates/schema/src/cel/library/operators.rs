@@ -31,9 +31,11 @@ pub(super) fn native(function: &str) -> Option<Native> {
         "_[_]" => index,
         "_[?_]" => optional_index,
         "optional.of" => |arguments| Ok(Value::optional(arguments.first().cloned())),
-        "optional.ofNonZeroValue" => {
-            |arguments| Ok(Value::optional(arguments.first().filter(|value| !is_zero(value)).cloned()))
-        }
+        "optional.ofNonZeroValue" => |arguments| {
+            Ok(Value::optional(
+                arguments.first().filter(|value| !is_zero(value)).cloned(),
+            ))
+        },
         "optional.none" => |_| Ok(Value::Optional(None)),
         "optional.unwrap" | "unwrapOpt" => unwrap,
         "hasValue" => |arguments| match arguments {
@@ -89,15 +91,18 @@ fn moment<'a>(nanos: i128, offset_seconds: i32) -> Outcome<Value<'a>> {
 }
 
 fn duration<'a>(nanos: Option<i64>) -> Outcome<Value<'a>> {
-    nanos.map(Value::Duration).ok_or_else(|| Failure::new("duration overflow"))
+    nanos
+        .map(Value::Duration)
+        .ok_or_else(|| Failure::new("duration overflow"))
 }
 
 fn add<'a>(arguments: &[Value<'a>]) -> Outcome<Value<'a>> {
     match arguments {
         [Value::Int(left), Value::Int(right)] => left.checked_add(*right).map(Value::Int).ok_or_else(overflow),
-        [Value::Uint(left), Value::Uint(right)] => {
-            left.checked_add(*right).map(Value::Uint).ok_or_else(|| Failure::new("unsigned integer overflow"))
-        }
+        [Value::Uint(left), Value::Uint(right)] => left
+            .checked_add(*right)
+            .map(Value::Uint)
+            .ok_or_else(|| Failure::new("unsigned integer overflow")),
         [Value::Double(left), Value::Double(right)] => Ok(Value::Double(left + right)),
         [Value::String(left), Value::String(right)] => concatenate(left, right),
         [Value::Bytes(left), Value::Bytes(right)] => Ok(Value::Bytes([&**left, &**right].concat().into())),
@@ -161,16 +166,18 @@ fn has_same_keys(keys: &[String], first: &Value<'_>, second: &Value<'_>) -> bool
     let (Value::Fields(first), Value::Fields(second)) = (first, second) else {
         return false;
     };
-    let value = |fields: &super::super::value::Fields<'_>, key: &str| fields.fields.get(key).cloned().unwrap_or(Json::Null);
+    let value =
+        |fields: &super::super::value::Fields<'_>, key: &str| fields.map.get(key).cloned().unwrap_or(Json::Null);
     keys.iter().all(|key| value(first, key) == value(second, key))
 }
 
 fn subtract<'a>(arguments: &[Value<'a>]) -> Outcome<Value<'a>> {
     match arguments {
         [Value::Int(left), Value::Int(right)] => left.checked_sub(*right).map(Value::Int).ok_or_else(overflow),
-        [Value::Uint(left), Value::Uint(right)] => {
-            left.checked_sub(*right).map(Value::Uint).ok_or_else(|| Failure::new("unsigned integer overflow"))
-        }
+        [Value::Uint(left), Value::Uint(right)] => left
+            .checked_sub(*right)
+            .map(Value::Uint)
+            .ok_or_else(|| Failure::new("unsigned integer overflow")),
         [Value::Double(left), Value::Double(right)] => Ok(Value::Double(left - right)),
         [Value::Duration(left), Value::Duration(right)] => duration(left.checked_sub(*right)),
         [Value::Timestamp(time), Value::Duration(span)] => moment(time.nanos - i128::from(*span), time.offset_seconds),
@@ -182,9 +189,10 @@ fn subtract<'a>(arguments: &[Value<'a>]) -> Outcome<Value<'a>> {
 fn multiply<'a>(arguments: &[Value<'a>]) -> Outcome<Value<'a>> {
     match arguments {
         [Value::Int(left), Value::Int(right)] => left.checked_mul(*right).map(Value::Int).ok_or_else(overflow),
-        [Value::Uint(left), Value::Uint(right)] => {
-            left.checked_mul(*right).map(Value::Uint).ok_or_else(|| Failure::new("unsigned integer overflow"))
-        }
+        [Value::Uint(left), Value::Uint(right)] => left
+            .checked_mul(*right)
+            .map(Value::Uint)
+            .ok_or_else(|| Failure::new("unsigned integer overflow")),
         [Value::Double(left), Value::Double(right)] => Ok(Value::Double(left * right)),
         _ => no_overload(),
     }
@@ -258,9 +266,9 @@ fn index<'a>(arguments: &[Value<'a>]) -> Outcome<Value<'a>> {
         [Value::Optional(None), _] => Ok(Value::Optional(None)),
         [list @ (Value::Entries(_) | Value::List(_)), key] => item(list, key)?
             .ok_or_else(|| Failure::new(format!("index out of bounds: {}", place(key).unwrap_or_default()))),
-        [map @ (Value::Fields(_) | Value::Map(_)), key] => {
-            map.find(key)?.ok_or_else(|| Failure::new(format!("no such key: {}", shown(key))))
-        }
+        [map @ (Value::Fields(_) | Value::Map(_)), key] => map
+            .find(key)?
+            .ok_or_else(|| Failure::new(format!("no such key: {}", shown(key)))),
         _ => no_overload(),
     }
 }

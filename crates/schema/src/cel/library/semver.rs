@@ -21,8 +21,12 @@ impl Semver {
         let (Some(major), Some(minor), Some(rest)) = (parts.next(), parts.next(), parts.next()) else {
             return Err("No Major.Minor.Patch elements found".to_owned());
         };
-        let (rest, build) = rest.split_once('+').map_or((rest, None), |(rest, build)| (rest, Some(build)));
-        let (patch, pre_release) = rest.split_once('-').map_or((rest, None), |(patch, pre)| (patch, Some(pre)));
+        let (rest, build) = rest
+            .split_once('+')
+            .map_or((rest, None), |(rest, build)| (rest, Some(build)));
+        let (patch, pre_release) = rest
+            .split_once('-')
+            .map_or((rest, None), |(patch, pre)| (patch, Some(pre)));
         let pre_release = match pre_release {
             Some(text) => text.split('.').map(identifier).collect::<Result<Vec<_>, _>>()?,
             None => Vec::new(),
@@ -61,11 +65,13 @@ impl Semver {
     /// By precedence; build metadata does not count.
     pub(in crate::cel) fn compare(&self, other: &Self) -> Ordering {
         let numbers = |version: &Self| (version.major, version.minor, version.patch);
-        numbers(self).cmp(&numbers(other)).then_with(|| match (self.pre_release.is_empty(), other.pre_release.is_empty()) {
-            (true, true) => Ordering::Equal,
-            (true, false) => Ordering::Greater,
-            (false, true) => Ordering::Less,
-            (false, false) => compare_identifiers(&self.pre_release, &other.pre_release),
+        numbers(self).cmp(&numbers(other)).then_with(|| {
+            match (self.pre_release.is_empty(), other.pre_release.is_empty()) {
+                (true, true) => Ordering::Equal,
+                (true, false) => Ordering::Greater,
+                (false, true) => Ordering::Less,
+                (false, false) => compare_identifiers(&self.pre_release, &other.pre_release),
+            }
         })
     }
 }
@@ -98,7 +104,8 @@ fn number(text: &str, name: &str) -> Result<u64, String> {
     if text.len() > 1 && text.starts_with('0') {
         return Err(format!("{capital} number must not contain leading zeroes {text:?}"));
     }
-    text.parse().map_err(|_| format!("strconv.ParseUint: parsing {text:?}: value out of range"))
+    text.parse()
+        .map_err(|_| format!("strconv.ParseUint: parsing {text:?}: value out of range"))
 }
 
 fn identifier(part: &str) -> Result<String, String> {
@@ -110,7 +117,9 @@ fn identifier(part: &str) -> Result<String, String> {
     }
     let is_number = part.bytes().all(|byte| byte.is_ascii_digit());
     if is_number && part.len() > 1 && part.starts_with('0') {
-        return Err(format!("Numeric PreRelease version must not contain leading zeroes {part:?}"));
+        return Err(format!(
+            "Numeric PreRelease version must not contain leading zeroes {part:?}"
+        ));
     }
     Ok(part.to_owned())
 }
@@ -137,12 +146,23 @@ mod tests {
 
     #[test]
     fn versions_are_ordered_by_precedence() {
-        let order = ["1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-beta", "1.0.0-rc.2", "1.0.0-rc.11", "1.0.0", "1.10.0"];
+        let order = [
+            "1.0.0-alpha",
+            "1.0.0-alpha.1",
+            "1.0.0-beta",
+            "1.0.0-rc.2",
+            "1.0.0-rc.11",
+            "1.0.0",
+            "1.10.0",
+        ];
         for pair in order.windows(2) {
             let (first, second) = (Semver::parse(pair[0]).unwrap(), Semver::parse(pair[1]).unwrap());
             assert_eq!(first.compare(&second), Ordering::Less, "{pair:?}");
         }
         assert!(Semver::parse("1.2").is_err() && Semver::parse("01.2.3").is_err());
-        assert_eq!(Semver::parse_tolerant("v01.2").unwrap(), Semver::parse("1.2.0").unwrap());
+        assert_eq!(
+            Semver::parse_tolerant("v01.2").unwrap(),
+            Semver::parse("1.2.0").unwrap()
+        );
     }
 }

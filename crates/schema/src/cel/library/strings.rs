@@ -7,9 +7,14 @@ use crate::go_regex;
 pub(super) fn native(function: &str) -> Option<Native> {
     Some(match function {
         "size" => |arguments| match arguments {
-            [value @ (Value::String(_) | Value::Bytes(_) | Value::Entries(_) | Value::List(_) | Value::Fields(_) | Value::Map(_))] => {
-                Ok(Value::Int(i64::try_from(value.size()).unwrap_or(i64::MAX)))
-            }
+            [
+                value @ (Value::String(_)
+                | Value::Bytes(_)
+                | Value::Entries(_)
+                | Value::List(_)
+                | Value::Fields(_)
+                | Value::Map(_)),
+            ] => Ok(Value::Int(i64::try_from(value.size()).unwrap_or(i64::MAX))),
             _ => Err(Failure::new("no such overload: size")),
         },
         "contains" => |arguments| test(arguments, |text, part| text.contains(part)),
@@ -85,10 +90,19 @@ fn quote(text: &str) -> String {
 fn replace<'a>(arguments: &[Value<'a>]) -> Outcome<Value<'a>> {
     let (text, old, new, limit) = match arguments {
         [Value::String(text), Value::String(old), Value::String(new)] => (text, old, new, -1),
-        [Value::String(text), Value::String(old), Value::String(new), Value::Int(limit)] => (text, old, new, *limit),
+        [
+            Value::String(text),
+            Value::String(old),
+            Value::String(new),
+            Value::Int(limit),
+        ] => (text, old, new, *limit),
         _ => return no_overload(),
     };
-    let found = if old.is_empty() { text.chars().count() + 1 } else { text.matches(&**old).count() };
+    let found = if old.is_empty() {
+        text.chars().count() + 1
+    } else {
+        text.matches(&**old).count()
+    };
     let times = usize::try_from(limit).map_or(found, |limit| limit.min(found));
     if times.saturating_mul(new.len()).saturating_add(text.len()) > MAX_RESULT {
         return Err(Failure::TooCostly);
@@ -136,10 +150,17 @@ fn substring<'a>(arguments: &[Value<'a>]) -> Outcome<Value<'a>> {
         _ => return no_overload(),
     };
     if let Some(end) = end.filter(|end| start > *end) {
-        return Err(Failure::new(format!("invalid substring range. start: {start}, end: {end}")));
+        return Err(Failure::new(format!(
+            "invalid substring range. start: {start}, end: {end}"
+        )));
     }
     let length = text.chars().count();
-    let place = |index: i64| usize::try_from(index).ok().filter(|place| *place <= length).ok_or_else(|| out_of_range(index));
+    let place = |index: i64| {
+        usize::try_from(index)
+            .ok()
+            .filter(|place| *place <= length)
+            .ok_or_else(|| out_of_range(index))
+    };
     let from = place(start)?;
     let to = end.map_or(Ok(length), place)?;
     Ok(Value::text(text.chars().skip(from).take(to - from).collect::<String>()))
@@ -207,7 +228,13 @@ fn find_all<'a>(arguments: &[Value<'a>]) -> Outcome<Value<'a>> {
     };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let regex = compile(pattern).map_err(illegal)?;
-    Ok(Value::list(regex.find_iter(text).take(limit).map(|found| Value::text(found.as_str())).collect()))
+    Ok(Value::list(
+        regex
+            .find_iter(text)
+            .take(limit)
+            .map(|found| Value::text(found.as_str()))
+            .collect(),
+    ))
 }
 
 /// Where a part begins, in characters, from `offset` on.
@@ -241,7 +268,9 @@ pub(super) fn last_index_of<'a>(text: &str, part: &str, offset: Option<i64>) -> 
     }
     let end = text.char_indices().nth(last).map_or(text.len(), |(at, _)| at);
     let until = text.len().min(end.saturating_add(part.len()));
-    let until = (until..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let until = (until..=text.len())
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(text.len());
     Ok(match text[..until].rmatch_indices(part).find(|(at, _)| *at <= end) {
         Some((at, _)) => count(text[..at].chars().count()),
         None => Value::Int(-1),

@@ -111,7 +111,12 @@ impl Walk<'_> {
         }
         for (name, child) in &node.properties {
             let is_metadata = is_resource && prune::META_FIELDS.contains(&name.as_str());
-            self.node(*child, false, &around.with(Some(name), is_metadata), &property_path(path, name));
+            self.node(
+                *child,
+                false,
+                &around.with(Some(name), is_metadata),
+                &property_path(path, name),
+            );
         }
         if let Additional::Schema(_) = node.additional {
             // Defaults of map entries apply to nulls only; upstream does not look at them.
@@ -128,7 +133,11 @@ impl Walk<'_> {
             }
         } else {
             if self.requires_pruned && is_unpruned(self.arena, id) {
-                self.errors.push(FieldError::invalid(path, default.clone(), "must not have unknown fields"));
+                self.errors.push(FieldError::invalid(
+                    path,
+                    default.clone(),
+                    "must not have unknown fields",
+                ));
             }
             if let Some(error) = embedded::type_error(self.arena, id, default, &Path::Root(path)) {
                 self.errors.push(error);

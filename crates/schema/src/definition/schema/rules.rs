@@ -17,8 +17,12 @@ const MAX_RULE_COST: u64 = 10_000_000;
 const MAX_SCHEMA_COST: u64 = 100_000_000;
 /// So many of the costliest rules are named.
 const NAMED_RULES: usize = 4;
-const REASONS: [&str; 4] =
-    ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
+const REASONS: [&str; 4] = [
+    "FieldValueDuplicate",
+    "FieldValueForbidden",
+    "FieldValueInvalid",
+    "FieldValueRequired",
+];
 
 /// How many values of a level one object can have; nothing when no limit says so.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +35,11 @@ impl Cardinality {
     pub(super) fn below(self, schema: &Map<String, Value>) -> Self {
         let most = |name: &str| integer(schema, name).map(|most| u64::try_from(most).unwrap_or_default());
         let factor = match text(schema, "type") {
-            "object" if schema.get("additionalProperties").is_some_and(|additional| !additional.is_null()) => {
+            "object"
+                if schema
+                    .get("additionalProperties")
+                    .is_some_and(|additional| !additional.is_null()) =>
+            {
                 most("maxProperties")
             }
             "array" => most("maxItems"),
@@ -65,10 +73,16 @@ impl TotalCost {
             return Vec::new();
         }
         let words = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema";
-        let mut errors: Vec<FieldError> =
-            self.costliest.iter().map(|(path, _)| FieldError::forbidden(path.clone(), words)).collect();
+        let mut errors: Vec<FieldError> = self
+            .costliest
+            .iter()
+            .map(|(path, _)| FieldError::forbidden(path.clone(), words))
+            .collect();
         let what = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema";
-        errors.push(FieldError::forbidden(path, too_costly(what, self.total, MAX_SCHEMA_COST)));
+        errors.push(FieldError::forbidden(
+            path,
+            too_costly(what, self.total, MAX_SCHEMA_COST),
+        ));
         errors
     }
 }
@@ -89,7 +103,10 @@ fn too_costly(what: &str, cost: u64, limit: u64) -> String {
 }
 
 fn rules_of(schema: &Map<String, Value>) -> &[Value] {
-    schema.get("x-kubernetes-validations").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    schema
+        .get("x-kubernetes-validations")
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice)
 }
 
 fn has_line_break(text: &str) -> bool {
@@ -110,9 +127,17 @@ pub(super) fn validate_shape(
         if expression.is_empty() {
             errors.push(FieldError::required(field("rule"), "rule is not specified"));
         } else if !message.is_empty() && message.trim().is_empty() {
-            errors.push(FieldError::invalid(field("message"), message, "must be non-empty if specified"));
+            errors.push(FieldError::invalid(
+                field("message"),
+                message,
+                "must be non-empty if specified",
+            ));
         } else if has_line_break(message.trim()) {
-            errors.push(FieldError::invalid(field("message"), message, "must not contain line breaks"));
+            errors.push(FieldError::invalid(
+                field("message"),
+                message,
+                "must not contain line breaks",
+            ));
         } else if has_line_break(expression) && message.trim().is_empty() {
             errors.push(FieldError::required(
                 field("message"),
@@ -126,7 +151,11 @@ pub(super) fn validate_shape(
                 "messageExpression must be non-empty if specified",
             ));
         }
-        if let Some(reason) = rule.get("reason").and_then(Value::as_str).filter(|reason| !REASONS.contains(reason)) {
+        if let Some(reason) = rule
+            .get("reason")
+            .and_then(Value::as_str)
+            .filter(|reason| !REASONS.contains(reason))
+        {
             errors.push(FieldError::not_supported(field("reason"), reason, REASONS));
         }
         validate_field_path(get("fieldPath"), compiled, &field("fieldPath"), errors);
@@ -180,7 +209,10 @@ pub(super) fn validate(
         ));
         return;
     };
-    let count = place.cardinality.0.unwrap_or_else(|| compiling.types.max_cardinality(scope));
+    let count = place
+        .cardinality
+        .0
+        .unwrap_or_else(|| compiling.types.max_cardinality(scope));
     let compiled = rules::compile_node(&mut compiling.arena, node, &compiling.types, scope);
     for (index, (report, rule)) in compiled.into_iter().zip(rules_of(schema)).enumerate() {
         let field = |name: &str| join(place.path, &format!("x-kubernetes-validations[{index}].{name}"));
@@ -202,18 +234,18 @@ pub(super) fn validate(
             }
             total.observe(field("messageExpression"), cost);
         }
-        validate_old(&report.uses_old, rule, place, &field, errors);
+        validate_old(report.uses_old, rule, place, &field, errors);
     }
 }
 
 fn validate_old(
-    uses_old: &bool,
+    uses_old: bool,
     rule: &Value,
     place: &RulePlace<'_>,
     field: &impl Fn(&str) -> String,
     errors: &mut Vec<FieldError>,
 ) {
-    if *uses_old {
+    if uses_old {
         if let Some(around) = place.uncorrelated {
             let text = rule.get("rule").cloned().unwrap_or(Value::Null);
             errors.push(FieldError::invalid(
