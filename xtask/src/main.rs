@@ -4,6 +4,7 @@
     reason = "tasks run on a real machine: they read its environment and its clock"
 )]
 
+mod bench;
 mod bless;
 mod kube_assets;
 mod process;
@@ -42,6 +43,11 @@ enum Task {
         #[arg(long, default_value_t = soak::DEFAULT_SEEDS)]
         seeds: u64,
     },
+    /// Measure, on a machine that does nothing else
+    Bench {
+        #[command(subcommand)]
+        benchmark: bench::Benchmark,
+    },
     /// Write the golden files anew; look at the difference before you commit it
     Bless,
 }
@@ -51,6 +57,7 @@ fn main() -> ExitCode {
         Task::KubeAssets { version } => kube_assets::run(version).map(|()| true),
         Task::Test => test_run::run(),
         Task::Soak { seeds } => soak::run(seeds),
+        Task::Bench { benchmark } => bench::run(&benchmark),
         Task::Bless => bless::run(),
     };
     match outcome {

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use crate::{
     entropy::Entropy,
     identity::{self, Requester},
+    serve::RemoteAddress,
     service::Asked,
 };
 
@@ -56,7 +57,7 @@ impl Audit {
             attributes: &identity::attributes(asked, &requester.user, &[]),
             impersonator: requester.impersonator.as_ref(),
             impersonated: requester.impersonated.as_ref(),
-            source_addresses: &[],
+            source_addresses: &source_addresses(asked),
             user_agent: asked.header("user-agent"),
             decision: &requester.decision,
             code: status.as_u16(),
@@ -67,4 +68,10 @@ impl Audit {
         });
         sink(&line.to_string());
     }
+}
+
+/// Where a request came from; nowhere, if it was made in this process.
+fn source_addresses(asked: &Asked<'_>) -> Vec<String> {
+    let remote = asked.parts.extensions.get::<RemoteAddress>();
+    remote.map(|remote| remote.0.ip().to_string()).into_iter().collect()
 }

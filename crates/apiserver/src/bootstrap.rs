@@ -1,6 +1,7 @@
 //! What a cluster begins with: the namespaces of the system, the default policy, and the Service under which pods find
 //! the server. Every start puts back what is missing, and leaves what was changed.
 
+use futures::future::try_join_all;
 use hyperplane_access::bootstrap;
 use hyperplane_wire::{Failure, Reason};
 use serde_json::{Value, json};
@@ -25,26 +26,31 @@ const PRIORITIES: [(&str, i64, &str); 2] = [
 
 /// Creates what is missing of it.
 pub(crate) async fn run(core: &Core) -> Result<(), Failure> {
+    let mut objects: Vec<(&str, &str, Value)> = Vec::new();
     for name in NAMESPACES {
-        ensure(
-            core,
-            "",
-            "namespaces",
-            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}),
-        )
-        .await?;
-    }
-    for entry in bootstrap::objects() {
-        ensure(core, bootstrap::GROUP, entry.resource, (*entry.object).clone()).await?;
+        let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+        objects.push(("", "namespaces", namespace));
     }
     for (name, value, description) in PRIORITIES {
         let class = json!({
             "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name},
             "value": value, "description": description, "preemptionPolicy": "PreemptLowerPriority",
         });
-        ensure(core, "scheduling.k8s.io", "priorityclasses", class).await?;
+        objects.push(("scheduling.k8s.io", "priorityclasses", class));
     }
-    Ok(())
+    ensure_all(core, objects).await?;
+    // The policy has objects in namespaces, which are there now.
+    let policy = bootstrap::objects().iter();
+    let policy = policy.map(|entry| (bootstrap::GROUP, entry.resource, (*entry.object).clone()));
+    ensure_all(core, policy.collect()).await
+}
+
+/// All at once: the store writes them together, which a start can tell from one after the other.
+async fn ensure_all(core: &Core, objects: Vec<(&str, &str, Value)>) -> Result<(), Failure> {
+    let created = objects
+        .into_iter()
+        .map(|(group, plural, object)| ensure(core, group, plural, object));
+    try_join_all(created).await.map(|_| ())
 }
 
 async fn ensure(core: &Core, group: &str, plural: &str, object: Value) -> Result<(), Failure> {

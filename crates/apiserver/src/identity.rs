@@ -1,7 +1,7 @@
 //! Who a request comes from and whether it may go on: the seam between requests and the access crate. In-process
 //! requests carry their identity as an extension, others carry credentials.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hyperplane_access::{
     Attributes, Decision, FieldRequirement, Objects, Refusal, User,
@@ -15,6 +15,7 @@ use hyperplane_wire::{
     selector::FieldSelector,
     status::{Cause, Details},
 };
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::{
@@ -22,10 +23,42 @@ use crate::{
     service::{Asked, Server},
 };
 
-/// The chain of certificates that a client showed and that was verified, its own first. Whoever serves a connection
-/// puts it among the extensions of a request.
+/// How long the answer about a chain of certificates counts for a connection: one may expire while it is open.
+const CHAIN_SECONDS: i64 = 60;
+
+/// The chain of certificates that a client showed, its own first. The handshake proved that the client has the key;
+/// whether the chain is good is judged here. Whoever serves a connection puts it among the extensions of its requests.
 #[derive(Clone, Debug, Default)]
-pub struct PeerCertificates(pub Arc<[Vec<u8>]>);
+pub struct PeerCertificates {
+    chain: Arc<[Vec<u8>]>,
+    judged: Arc<Mutex<Option<(Timestamp, User)>>>,
+}
+
+impl PeerCertificates {
+    /// The chain of a connection. All of its requests get copies of this one.
+    pub fn new(chain: impl Into<Arc<[Vec<u8>]>>) -> Self {
+        Self {
+            chain: chain.into(),
+            judged: Arc::default(),
+        }
+    }
+
+    /// The chain, the client's own certificate first.
+    pub fn chain(&self) -> &[Vec<u8>] {
+        &self.chain
+    }
+
+    /// The user, where the chain was found good a moment ago.
+    fn known(&self, now: Timestamp) -> Option<User> {
+        let judged = self.judged.lock().unwrap_or_else(PoisonError::into_inner);
+        let (when, user) = judged.as_ref()?;
+        (now.duration_since(*when).as_secs() < CHAIN_SECONDS).then(|| user.clone())
+    }
+
+    fn remember(&self, now: Timestamp, user: &User) {
+        *self.judged.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, user.clone()));
+    }
+}
 
 /// Who asks, and by whom they are impersonated.
 #[derive(Debug)]
@@ -79,8 +112,12 @@ fn authenticate(server: &Server, asked: &Asked<'_>) -> Result<User, Failure> {
     if let Some(user) = extensions.get::<User>() {
         return Ok(user.clone());
     }
+    let now = server.core.clock.now();
     let peer = extensions.get::<PeerCertificates>().cloned().unwrap_or_default();
-    let chain: Vec<&[u8]> = peer.0.iter().map(Vec::as_slice).collect();
+    if let Some(user) = peer.known(now) {
+        return Ok(user);
+    }
+    let chain: Vec<&[u8]> = peer.chain.iter().map(Vec::as_slice).collect();
     let bearer = asked.header("authorization").split_once(' ');
     let bearer = bearer
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
@@ -90,14 +127,16 @@ fn authenticate(server: &Server, asked: &Asked<'_>) -> Result<User, Failure> {
         bearer,
     };
     let objects = Latest(&server.core);
-    server
-        .front
-        .authenticator
-        .authenticate(&credentials, &objects, server.core.clock.now())
-        .map_err(|error| {
-            tracing::debug!(%error, "A request was not authenticated.");
-            Failure::unauthorized()
-        })
+    let judged = server.front.authenticator.authenticate(&credentials, &objects, now);
+    let user = judged.map_err(|error| {
+        tracing::debug!(%error, "A request was not authenticated.");
+        Failure::unauthorized()
+    })?;
+    // Tokens are looked at each time: they can be revoked.
+    if bearer.is_none() && !chain.is_empty() && user.name != User::anonymous().name {
+        peer.remember(now, &user);
+    }
+    Ok(user)
 }
 
 fn account_uid(core: &Core, identity: &Identity) -> String {

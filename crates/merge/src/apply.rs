@@ -120,6 +120,10 @@ impl<'a, 't: 'a> Request<'a, 't> {
         let outcome = self.merge(live, managers, force)?;
         let mut object = outcome.object;
         let mut read = take_list(&mut object);
+        if !read.is_array() {
+            // The intent said null, or someone owned the list and dropped it; neither is about ownership.
+            read = managers::list_of(live).clone();
+        }
         let read = read.as_array_mut().map_or(&mut [][..], Vec::as_mut_slice);
         managers::write(&mut object, outcome.planned, read);
         Ok(object)

@@ -62,12 +62,14 @@ fn without(types: &Types, object: &Value, paths: &Set<'_>) -> Value {
 
 /// All that is owned in each version, the version of the last apply first.
 fn owners_by_version<'a>(managers: &Managers<'a>, first: &str) -> Vec<(&'a str, Set<'a>)> {
-    let mut by_version: BTreeMap<&'a str, Set<'a>> = BTreeMap::new();
+    let mut by_version: BTreeMap<&'a str, Vec<Set<'a>>> = BTreeMap::new();
     for entry in managers.values() {
-        let owned = by_version.entry(entry.api_version).or_default();
-        *owned = std::mem::take(owned).union(entry.set.clone());
+        by_version.entry(entry.api_version).or_default().push(entry.set.clone());
     }
-    let mut ordered: Vec<(&'a str, Set<'a>)> = by_version.into_iter().collect();
+    let joined = by_version
+        .into_iter()
+        .map(|(version, sets)| (version, Set::union_all(sets)));
+    let mut ordered: Vec<(&'a str, Set<'a>)> = joined.collect();
     ordered.sort_by_key(|(version, _)| *version != first);
     ordered
 }

@@ -119,6 +119,19 @@ impl<'a> Set<'a> {
         Set { nodes }
     }
 
+    /// All paths of all sets, joined pair by pair so that many small sets take no quadratic time.
+    pub fn union_all(mut sets: Vec<Set<'a>>) -> Set<'a> {
+        while sets.len() > 1 {
+            let mut rest = sets.into_iter();
+            let mut joined = Vec::with_capacity(rest.len().div_ceil(2));
+            while let Some(first) = rest.next() {
+                joined.push(first.union(rest.next().unwrap_or_default()));
+            }
+            sets = joined;
+        }
+        sets.pop().unwrap_or_default()
+    }
+
     /// The paths that are in both sets, with this set's elements.
     pub fn intersection(&self, other: &Set<'_>) -> Set<'a> {
         if other.nodes.len() < self.nodes.len() {

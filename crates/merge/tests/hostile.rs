@@ -20,11 +20,11 @@ fn a_deep_document_is_unreadable_rather_than_deep() {
     let mut world = World::new();
     world.apply("alice", json!({"text": "a"})).unwrap();
     world.update("edit", |object| {
-        object["metadata"]["managedFields"] = json!([entry(&nested(1_000, "f:a"))])
+        object["metadata"]["managedFields"] = json!([entry(&nested(1_000, "f:a"))]);
     });
     assert_eq!(world.owners(), ["alice applies text"]);
     world.update("edit", |object| {
-        object["metadata"]["managedFields"] = json!([entry(&nested(100, "f:a"))])
+        object["metadata"]["managedFields"] = json!([entry(&nested(100, "f:a"))]);
     });
     assert_eq!(world.owners().len(), 1, "a depth that JSON parsers allow is readable");
 }
@@ -46,6 +46,50 @@ fn ten_thousand_managers_against_a_large_change_take_no_quadratic_time() {
         object["spec"]["labels"] = Value::Object(labels);
     });
     assert_eq!(world.owners().len(), 1, "all keys changed hands");
+}
+
+#[test]
+fn ten_thousand_managers_are_capped_and_pruned_around() {
+    let managers = |operation: &str| -> Vec<Value> {
+        let entry_of = |number: usize| {
+            let mut entry = entry(&json!({"f:spec": {"f:labels": {format!("f:k{number}"): {}}}}));
+            entry["manager"] = json!(format!("m{number}"));
+            entry["operation"] = json!(operation);
+            entry
+        };
+        (0..10_000).map(entry_of).collect()
+    };
+    let labels: Map<String, Value> = (0..10_000).map(|number| (format!("k{number}"), json!("v"))).collect();
+    let mut world = World::unowned(json!({"labels": labels}));
+    world.update("edit", |object| {
+        object["metadata"]["managedFields"] = json!(managers("Update"));
+    });
+    assert_eq!(world.owners().len(), 10);
+    world.update("edit", |object| {
+        object["metadata"]["managedFields"] = json!(managers("Apply"));
+    });
+    assert_eq!(world.owners().len(), 10_000);
+    world.force("m7", json!({"text": "a"}));
+    assert_eq!(world.content()["labels"].as_object().map(Map::len), Some(9_999));
+}
+
+#[test]
+fn claims_to_the_list_itself_are_harmless() {
+    let mut world = World::new();
+    world.apply("alice", json!({"text": "a"})).unwrap();
+    world
+        .apply(
+            "bob",
+            json!({"metadata": {"managedFields": null}, "spec": {"text": "a"}}),
+        )
+        .unwrap();
+    assert_eq!(world.owners(), ["alice applies text", "bob applies text"]);
+    world.update("edit", |object| {
+        object["metadata"]["managedFields"][0]["fieldsV1"] =
+            json!({"f:metadata": {"f:managedFields": {}}, "f:spec": {"f:text": {}}});
+    });
+    world.apply("alice", json!({"number": 1})).unwrap();
+    assert_eq!(world.owners(), ["bob applies text", "alice applies number"]);
 }
 
 #[test]

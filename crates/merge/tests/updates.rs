@@ -10,7 +10,7 @@ use world::{World, full, time};
 fn the_creator_owns_all_that_is_there() {
     let mut world = World::new();
     world.update("alice", |object| {
-        object["spec"] = json!({"text": "a", "pair": {"a": "1"}, "tags": ["x"], "items": [{"name": "n"}]})
+        object["spec"] = json!({"text": "a", "pair": {"a": "1"}, "tags": ["x"], "items": [{"name": "n"}]});
     });
     assert_eq!(
         world.owners(),
@@ -41,7 +41,7 @@ fn changing_what_one_owns_moves_the_time_and_removing_does_not() {
     world.update("alice", |object| object["spec"]["text"] = json!("b"));
     assert_eq!(world.times(), [time(1)]);
     world.update("alice", |object| {
-        drop(object["spec"].as_object_mut().unwrap().remove("text"))
+        drop(object["spec"].as_object_mut().unwrap().remove("text"));
     });
     assert_eq!(
         (world.times(), world.owners()),
@@ -186,7 +186,7 @@ fn the_eleventh_updater_makes_the_oldest_ones_ancient() {
     world.update("creator", |object| object["spec"] = json!({"labels": {}}));
     for number in 0..10 {
         world.update(&format!("manager-{number}"), |object| {
-            object["spec"]["labels"][format!("k{number}")] = json!("v")
+            object["spec"]["labels"][format!("k{number}")] = json!("v");
         });
     }
     let owners = world.owners();
@@ -296,7 +296,7 @@ fn a_field_that_another_version_lacks_is_in_the_way_of_its_owners() {
     world.types.insert("test.dev/v0".to_owned(), Types::structural(&narrow));
     world.apply("alice", json!({"text": "a"})).unwrap();
     world.update("edit", |object| {
-        object["metadata"]["managedFields"][0]["apiVersion"] = json!("test.dev/v0")
+        object["metadata"]["managedFields"][0]["apiVersion"] = json!("test.dev/v0");
     });
     world.update("edit", |object| object["spec"]["number"] = json!(1));
     assert_eq!(world.owners(), ["alice applies text", "edit updates number"]);
@@ -340,7 +340,7 @@ fn the_annotation_is_dropped_when_it_grows_too_large() {
     let annotation = "kubectl.kubernetes.io/last-applied-configuration";
     let mut world = World::new();
     world.update("kubectl-client-side-apply", |object| {
-        object["metadata"]["annotations"] = json!({ annotation: "{}", "other": "x" })
+        object["metadata"]["annotations"] = json!({ annotation: "{}", "other": "x" });
     });
     world.apply("kubectl", json!({"text": "x".repeat(300 << 10)})).unwrap();
     assert_eq!(world.content()["metadata"]["annotations"], json!({"other": "x"}));

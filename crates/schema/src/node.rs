@@ -246,6 +246,13 @@ pub(crate) struct Checks {
     pub(crate) not: Option<NodeId>,
 }
 
+impl Checks {
+    /// Whether there is a schema beside this one that judges the same value.
+    pub(crate) fn has_alternatives(&self) -> bool {
+        !self.all_of.is_empty() || !self.any_of.is_empty() || !self.one_of.is_empty() || self.not.is_some()
+    }
+}
+
 /// A regular expression and the text that it was made from.
 #[derive(Debug)]
 pub(crate) struct Pattern {

@@ -4,6 +4,8 @@
 mod number;
 mod scalar;
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use crate::correlate::{self, OldEntries};
@@ -40,14 +42,10 @@ impl Outcome {
         }
     }
 
-    /// Alternatives may say the same thing twice; upstream keeps one of them.
-    fn merge_once(&mut self, other: Self) {
-        self.matches += other.matches;
-        for error in other.errors {
-            if !self.errors.contains(&error) {
-                self.push(error);
-            }
-        }
+    /// An alternative may say what the value around it says, too; upstream keeps the first.
+    fn keep_first_of_equals(&mut self) {
+        let mut seen = BTreeSet::new();
+        self.errors.retain(|error| seen.insert(error.to_string()));
     }
 }
 
@@ -84,7 +82,7 @@ impl Validator<'_> {
             self.enumeration(node, value, path, &mut outcome);
             return outcome;
         }
-        self.alternatives(node, value, old, path, &mut outcome);
+        self.alternatives(node, value, path, &mut outcome);
         match value {
             Value::String(text) => self.string(node, text, path, &mut outcome),
             Value::Number(number) => self.number(node, number, path, &mut outcome),
@@ -97,6 +95,9 @@ impl Validator<'_> {
             self.object(node, fields, old, path, &mut outcome);
         }
         outcome.matches += 1;
+        if node.checks.has_alternatives() {
+            outcome.keep_first_of_equals();
+        }
         outcome
     }
 
@@ -117,30 +118,31 @@ impl Validator<'_> {
         FieldError::invalid(base, "", detail)
     }
 
-    fn alternatives(&self, node: &Node, value: &Value, old: Option<&Value>, path: &Path<'_>, outcome: &mut Outcome) {
+    /// Alternatives are judged as if the value were new.
+    fn alternatives(&self, node: &Node, value: &Value, path: &Path<'_>, outcome: &mut Outcome) {
         let checks = &node.checks;
         outcome.matches += 2;
         if !checks.any_of.is_empty() {
-            self.any_of(&checks.any_of, value, old, path, outcome);
+            self.any_of(&checks.any_of, value, path, outcome);
         }
         if !checks.one_of.is_empty() {
-            self.one_of(&checks.one_of, value, old, path, outcome);
+            self.one_of(&checks.one_of, value, path, outcome);
         }
         if !checks.all_of.is_empty() {
-            self.all_of(&checks.all_of, value, old, path, outcome);
+            self.all_of(&checks.all_of, value, path, outcome);
         }
         if let Some(not) = checks.not
-            && self.value(not, value, old, path).is_valid()
+            && self.value(not, value, None, path).is_valid()
         {
             let name = go_text::quote(&path.name());
             outcome.push(self.unplaced(format!("{name} must not validate the schema (not)")));
         }
     }
 
-    fn any_of(&self, nodes: &[NodeId], value: &Value, old: Option<&Value>, path: &Path<'_>, outcome: &mut Outcome) {
+    fn any_of(&self, nodes: &[NodeId], value: &Value, path: &Path<'_>, outcome: &mut Outcome) {
         let mut best: Option<Outcome> = None;
         for node in nodes {
-            let found = self.value(*node, value, old, path);
+            let found = self.value(*node, value, None, path);
             if found.is_valid() {
                 outcome.merge(found);
                 return;
@@ -151,15 +153,15 @@ impl Validator<'_> {
         }
         let name = go_text::quote(&path.name());
         outcome.push(self.unplaced(format!("{name} must validate at least one schema (anyOf)")));
-        outcome.merge_once(best.unwrap_or_default());
+        outcome.merge(best.unwrap_or_default());
     }
 
-    fn one_of(&self, nodes: &[NodeId], value: &Value, old: Option<&Value>, path: &Path<'_>, outcome: &mut Outcome) {
+    fn one_of(&self, nodes: &[NodeId], value: &Value, path: &Path<'_>, outcome: &mut Outcome) {
         let mut best: Option<Outcome> = None;
         let mut first: Option<Outcome> = None;
         let mut valid = 0;
         for node in nodes {
-            let found = self.value(*node, value, old, path);
+            let found = self.value(*node, value, None, path);
             if found.is_valid() {
                 valid += 1;
                 first.get_or_insert(found);
@@ -178,16 +180,16 @@ impl Validator<'_> {
         let name = go_text::quote(&path.name());
         outcome.push(self.unplaced(format!("{name} must validate one and only one schema (oneOf). {found}")));
         if valid == 0 {
-            outcome.merge_once(best.unwrap_or_default());
+            outcome.merge(best.unwrap_or_default());
         }
     }
 
-    fn all_of(&self, nodes: &[NodeId], value: &Value, old: Option<&Value>, path: &Path<'_>, outcome: &mut Outcome) {
+    fn all_of(&self, nodes: &[NodeId], value: &Value, path: &Path<'_>, outcome: &mut Outcome) {
         let mut valid = 0;
         for node in nodes {
-            let found = self.value(*node, value, old, path);
+            let found = self.value(*node, value, None, path);
             valid += usize::from(found.is_valid());
-            outcome.merge_once(found);
+            outcome.merge(found);
         }
         if valid < nodes.len() {
             let none = if valid == 0 { ". None validated" } else { "" };
@@ -294,6 +296,6 @@ fn is_more(size: usize, most: i64) -> bool {
 }
 
 fn has_duplicates(entries: &[Value]) -> bool {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     entries.iter().any(|entry| !seen.insert(go_text::json(entry)))
 }

@@ -4,7 +4,7 @@
 
 mod support;
 
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
 use hyperplane_access::User;
@@ -20,10 +20,10 @@ use tokio_util::sync::CancellationToken;
 async fn every_rule_holds_and_breaks_where_it_should() -> Result<()> {
     let random = Mutex::new(Random::seeded(1));
     let entropy = Entropy::new(move |bytes: &mut [u8]| {
-        let mut random = random.lock().unwrap();
-        bytes
-            .iter_mut()
-            .for_each(|byte| *byte = random.next_u64().to_le_bytes()[0]);
+        let mut random = random.lock().unwrap_or_else(PoisonError::into_inner);
+        for byte in bytes {
+            *byte = random.next_u64().to_le_bytes()[0];
+        }
     });
     let settings = Settings::new(Clock::reading(jiff::Timestamp::now), entropy);
     let (server, writer, controllers) = Server::open(&Shared::new(), settings, Memory)?;

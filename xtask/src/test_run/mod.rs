@@ -95,7 +95,7 @@ fn run_cargo(arguments: &[&str]) -> Result<()> {
 }
 
 /// Sees to it that there are servers to test with; those that the user brings are taken as they are.
-fn prepare_servers() -> Result<()> {
+pub(crate) fn prepare_servers() -> Result<()> {
     let environment = Environment::read();
     if environment.kubebuilder_assets.is_some() {
         environment.locate(KUBERNETES_VERSION)?;

@@ -65,11 +65,6 @@ impl Definitions {
         }
     }
 
-    /// Whether nothing is left to look at.
-    pub(crate) fn is_idle(&self) -> bool {
-        self.state().pending.is_empty()
-    }
-
     fn again(&self, name: Box<str>) {
         self.state().pending.insert(name);
         self.wake.notify_one();
@@ -284,7 +279,7 @@ async fn terminate(core: &Core, definitions: &Definitions, definition: &Value) -
             "CustomResource deletion is in progress",
         );
         return change(core, name, "status", &|object| {
-            conditions::set(object, &[condition.clone()], &now)
+            conditions::set(object, std::slice::from_ref(&condition), &now);
         })
         .await;
     }

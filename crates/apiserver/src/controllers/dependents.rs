@@ -58,11 +58,6 @@ impl Dependents {
         self.state().by_owner.contains_key(uid)
     }
 
-    /// Whether nothing is left to look at.
-    pub(crate) fn is_idle(&self) -> bool {
-        self.state().pending.is_empty()
-    }
-
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -53,11 +53,6 @@ impl Namespaces {
         }
     }
 
-    /// Whether nothing is left to look at.
-    pub(crate) fn is_idle(&self) -> bool {
-        self.state().pending.is_empty()
-    }
-
     /// Looks at a namespace again.
     fn again(&self, name: Box<str>) {
         self.state().pending.insert(name);

@@ -81,7 +81,7 @@ pub async fn serve_connection<I, S, B>(
 }
 
 fn peer(chain: &[CertificateDer<'_>]) -> PeerCertificates {
-    PeerCertificates(chain.iter().map(|certificate| certificate.to_vec()).collect())
+    PeerCertificates::new(chain.iter().map(|certificate| certificate.to_vec()).collect::<Vec<_>>())
 }
 
 fn http_1(limits: &ConnectionLimits) -> http1::Builder {

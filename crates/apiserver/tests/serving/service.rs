@@ -85,7 +85,7 @@ fn describe(request: &Request<Incoming>) -> String {
     let extensions = request.extensions();
     let remote = extensions.get::<RemoteAddress>().unwrap().0;
     let peer = extensions.get::<PeerCertificates>();
-    let peer = peer.map_or("nobody".to_owned(), |chain| subject(&chain.0[0]));
+    let peer = peer.map_or("nobody".to_owned(), |chain| subject(&chain.chain()[0]));
     format!(
         "{:?} from {remote} as {peer}, {} extensions",
         request.version(),

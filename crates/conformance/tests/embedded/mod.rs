@@ -4,7 +4,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use anyhow::Result;
@@ -35,10 +35,10 @@ impl Embedded {
     pub(crate) async fn start() -> Result<Self> {
         let random = Mutex::new(Random::seeded(1));
         let entropy = Entropy::new(move |bytes: &mut [u8]| {
-            let mut random = random.lock().unwrap();
-            bytes
-                .iter_mut()
-                .for_each(|byte| *byte = random.next_u64().to_le_bytes()[0]);
+            let mut random = random.lock().unwrap_or_else(PoisonError::into_inner);
+            for byte in bytes {
+                *byte = random.next_u64().to_le_bytes()[0];
+            }
         });
         let mut settings = Settings::new(Clock::reading(jiff::Timestamp::now), entropy);
         let names = ServingNames::of_cluster("10.96.0.1".parse()?);

@@ -1,6 +1,6 @@
 //! Processor time and memory of processes, as Linux counts them.
 
-use std::{fs, process, time::Duration};
+use std::{collections::BTreeMap, fs, iter::successors, process, time::Duration};
 
 use anyhow::{Context as _, Result};
 
@@ -9,23 +9,27 @@ use crate::measurement::Memory;
 /// Ticks per second in /proc, on every Linux.
 const TICKS: u64 = 100;
 
-/// The children of this process with one of these names.
-pub fn children(names: &[&str]) -> Result<Vec<u32>> {
-    let mut found = Vec::new();
+/// The processes below this one that have one of these names.
+pub fn below(names: &[&str]) -> Result<Vec<u32>> {
+    let mut all = BTreeMap::new();
     for entry in fs::read_dir("/proc")? {
         let name = entry?.file_name();
-        let Some(id) = name.to_str().and_then(|name| name.parse().ok()) else {
+        let id = name.to_str().and_then(|name| name.parse::<u32>().ok());
+        // It may have ended meanwhile.
+        let Some((id, stat)) = id.and_then(|id| Some((id, Stat::read(id).ok()?))) else {
             continue;
         };
-        // It may have ended meanwhile.
-        let Ok(stat) = Stat::read(id) else { continue };
-        // Linux keeps fifteen characters of a name.
-        let is_named = names.iter().any(|name| name[..name.len().min(15)] == stat.name);
-        if stat.parent == process::id() && is_named {
-            found.push(id);
-        }
+        all.insert(id, stat);
     }
-    Ok(found)
+    // Linux keeps fifteen characters of a name.
+    let is_named = |stat: &Stat| names.iter().any(|name| name[..name.len().min(15)] == stat.name);
+    let found = all.iter().filter(|(id, stat)| is_named(stat) && is_below(**id, &all));
+    Ok(found.map(|(id, _)| *id).collect())
+}
+
+fn is_below(process: u32, all: &BTreeMap<u32, Stat>) -> bool {
+    let mut parents = successors(Some(process), |id| all.get(id).map(|stat| stat.parent));
+    parents.any(|id| id == process::id())
 }
 
 /// Processor time of some processes together.

@@ -89,7 +89,7 @@ impl Server {
             start: Duration::ZERO,
             address: address.to_string(),
             tls: TlsConnector::from(Arc::new(tls)),
-            processes: process::children(names)?,
+            processes: process::below(names)?,
             _keeper: keeper,
         };
         ensure!(server.processes.len() == names.len(), "not all of {names:?} run");

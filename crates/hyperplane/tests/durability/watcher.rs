@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures::AsyncBufReadExt as _;
 use http::Request;
-use kube::Client;
+use kube::{Client, Error};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
@@ -79,10 +79,11 @@ impl Watcher {
     async fn follow(&mut self, client: &Client, waiting: &mut Option<(Checkpoint, oneshot::Sender<Passed>)>) -> bool {
         let uri = format!("{}&watch=true&resourceVersion={}", self.uri(), self.position);
         let request = Request::get(uri).body(Vec::new()).unwrap();
-        let stream = client.request_stream(request).await;
-        let mut lines = stream
-            .unwrap_or_else(|error| panic!("a watch was refused: {error}"))
-            .lines();
+        let mut lines = match client.request_stream(request).await {
+            Ok(stream) => stream.lines(),
+            Err(Error::Api(status)) => panic!("a watch was refused: {status:?}"),
+            Err(_) => return true,
+        };
         while let Some(Ok(line)) = futures::StreamExt::next(&mut lines).await {
             // The last line of a server that died may be cut.
             let Ok(event) = serde_json::from_str::<Value>(&line) else {
@@ -90,6 +91,7 @@ impl Watcher {
             };
             if event["type"] == "ERROR" {
                 assert_eq!(event["object"]["code"], 410, "{event}");
+                println!("{:?} at {}: {}", self.kind, self.position, event["object"]["message"]);
                 return false;
             }
             self.take(event);

@@ -1,5 +1,6 @@
 //! What ConfigMaps, Secrets and ServiceAccounts must be.
 
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -14,6 +15,8 @@ use crate::{
 const SIZE_LIMIT: usize = 1024 * 1024;
 /// Says why a field of an object that was made immutable cannot change.
 const IMMUTABLE: &str = "field is immutable when `immutable` is set";
+/// Stands in complaints for what nobody may see.
+const REDACTED: &str = "<secret contents redacted>";
 const ACCOUNT_ANNOTATION: &str = "kubernetes.io/service-account.name";
 
 pub(super) fn validate_config_map(
@@ -99,6 +102,24 @@ fn validate_type(secret: &Value, data: Option<&Map<String, Value>>, path: &Path<
         }
         _ => {}
     }
+    for (kind, key) in [
+        ("kubernetes.io/dockercfg", ".dockercfg"),
+        ("kubernetes.io/dockerconfigjson", ".dockerconfigjson"),
+    ] {
+        let encoded = data
+            .and_then(|data| data.get(key))
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        if text(secret, "type") == kind && !encoded.is_empty() && !is_json(encoded) {
+            complaints.invalid(&path.key(key), REDACTED, "must be JSON");
+        }
+    }
+}
+
+/// Whether bytes in base64 are JSON.
+fn is_json(encoded: &str) -> bool {
+    let decoded = BASE64_STANDARD.decode(encoded).unwrap_or_default();
+    serde_json::from_slice::<Value>(&decoded).is_ok()
 }
 
 fn validate_immutable(object: &Value, old: &Value, fields: &[&str], complaints: &mut Complaints) {

@@ -186,6 +186,7 @@ const CLEANUP_FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
 /// A definition begins with the version in which its objects are stored first.
 fn create_definition(definition: &mut Value) {
     reset_status(definition);
+    definition["status"] = json!({"acceptedNames": {"plural": "", "kind": ""}, "conditions": []});
     add_stored_version(definition);
 }
 

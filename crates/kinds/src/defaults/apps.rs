@@ -34,6 +34,12 @@ fn deployment(map: &mut Map<String, Value>) {
 }
 
 fn daemon_set(map: &mut Map<String, Value>) {
+    // Upstream's decoder writes the number of an old API; whoever creates the object owns it.
+    put_text(
+        entry(entry(map, "metadata"), "annotations"),
+        "deprecated.daemonset.template.generation",
+        "0",
+    );
     let specification = entry(map, "spec");
     let strategy = entry(specification, "updateStrategy");
     put_text(strategy, "type", "RollingUpdate");

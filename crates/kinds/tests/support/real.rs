@@ -40,7 +40,7 @@ pub async fn ask(client: &Client, case: &Case) -> Result<Answer> {
     let Some(change) = &case.change else {
         let path = format!("{collection}?dryRun=All&fieldValidation=Strict");
         let (code, body) = send(client, "POST", &path, JSON, JSON, Some(&case.object)).await?;
-        let mut answer = answer(code, body);
+        let mut answer = answer(code, &body);
         if answer.object.is_some() {
             let (_, table) = send(client, "POST", &path, JSON, TABLE, Some(&case.object)).await?;
             answer.cells = cells(&table);
@@ -50,7 +50,7 @@ pub async fn ask(client: &Client, case: &Case) -> Result<Answer> {
     let path = format!("{collection}?fieldValidation=Strict");
     let (code, old) = send(client, "POST", &path, JSON, JSON, Some(&case.object)).await?;
     if code != 201 {
-        return Ok(answer(code, old));
+        return Ok(answer(code, &old));
     }
     let name = case.object["metadata"]["name"]
         .as_str()
@@ -62,12 +62,12 @@ pub async fn ask(client: &Client, case: &Case) -> Result<Answer> {
         .map_or_else(String::new, |target| format!("/{target}"));
     let path = format!("{item}{target}?dryRun=All&fieldValidation=Strict");
     let (code, body) = send(client, "PATCH", &path, MERGE_PATCH, JSON, Some(change)).await?;
-    let mut answer = answer(code, body);
+    let mut answer = answer(code, &body);
     if answer.object.is_some() {
         let (_, table) = send(client, "PATCH", &path, MERGE_PATCH, TABLE, Some(change)).await?;
         answer.cells = cells(&table);
     }
-    answer.old = Some(settled(old));
+    answer.old = Some(settled(&old));
     let path = format!("{item}?gracePeriodSeconds=0&propagationPolicy=Background");
     send(client, "DELETE", &path, JSON, JSON, None).await?;
     Ok(answer)
@@ -83,7 +83,7 @@ fn collection_path(resource: &Resource) -> String {
     format!("{prefix}/{}{namespace}/{}", resource.api_version(), resource.plural)
 }
 
-fn answer(code: u16, body: Value) -> Answer {
+fn answer(code: u16, body: &Value) -> Answer {
     if body["kind"] != "Status" {
         return Answer {
             code,
@@ -102,7 +102,7 @@ fn answer(code: u16, body: Value) -> Answer {
     Answer {
         code,
         message: if causes.is_empty() {
-            text(&body, "message")
+            text(body, "message")
         } else {
             String::new()
         },
@@ -112,7 +112,7 @@ fn answer(code: u16, body: Value) -> Answer {
 }
 
 /// An object with fixed values for what is new in every run, so that recording it again changes nothing.
-fn settled(object: Value) -> Value {
+fn settled(object: &Value) -> Value {
     let uid = object["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
     let text = if uid.is_empty() {
         object.to_string()

@@ -3,11 +3,7 @@
 
 use std::borrow::Cow;
 
-use serde::{
-    Deserializer,
-    de::{MapAccess, Visitor},
-};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{Element, Item, KeyField};
 
@@ -135,63 +131,14 @@ fn plain_item(text: &str) -> Option<(Item<'_>, &str)> {
     Some((Item::Other(Cow::Owned(Value::from(f64::from(number)))), after))
 }
 
+/// Reads any other key. A JSON map is sorted by name, and a null has no fields.
 fn parse_key(text: &str) -> Option<Box<[KeyField<'_>]>> {
-    if text.trim() == "null" {
-        return Some(Box::default());
-    }
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let mut fields = reader.deserialize_map(KeyVisitor).ok()?;
-    reader.end().ok()?;
-    fields.sort_by(|left, right| left.name.cmp(&right.name));
-    Some(fields.into_boxed_slice())
-}
-
-struct KeyVisitor;
-
-impl<'de> Visitor<'de> for KeyVisitor {
-    type Value = Vec<KeyField<'de>>;
-
-    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("the key fields of a list item")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut fields = Vec::with_capacity(1);
-        while let Some((name, item)) = map.next_entry::<BorrowedName<'de>, Value>()? {
-            fields.push(KeyField {
-                name: name.0,
-                value: Item::Other(Cow::Owned(as_read(item))),
-            });
-        }
-        Ok(fields)
-    }
-}
-
-/// Serde's own `Cow` never borrows; this one does whenever the name has no escapes.
-struct BorrowedName<'de>(Cow<'de, str>);
-
-impl<'de> serde::Deserialize<'de> for BorrowedName<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(NameVisitor)
-    }
-}
-
-struct NameVisitor;
-
-impl<'de> Visitor<'de> for NameVisitor {
-    type Value = BorrowedName<'de>;
-
-    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("the name of a key field")
-    }
-
-    fn visit_borrowed_str<E>(self, name: &'de str) -> Result<Self::Value, E> {
-        Ok(BorrowedName(Cow::Borrowed(name)))
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
-        Ok(BorrowedName(Cow::Owned(name.to_owned())))
-    }
+    let fields: Option<Map<String, Value>> = serde_json::from_str(text).ok()?;
+    let field = |(name, value)| KeyField {
+        name: Cow::Owned(name),
+        value: Item::Other(Cow::Owned(as_read(value))),
+    };
+    Some(fields.unwrap_or_default().into_iter().map(field).collect())
 }
 
 #[cfg(test)]

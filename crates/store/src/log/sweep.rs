@@ -7,8 +7,8 @@ use crate::{entry::Payload, key::Key, limits::Limits, state::State};
 /// Bytes that are carried per byte of a batch. A sweep then ends before half of the live bytes were written again, and
 /// a batch gets at most three times as long.
 const PACE: usize = 2;
-/// How many segments there may be beyond those that sizes explain: a process that often starts and writes little makes
-/// many small ones.
+/// How many segments there may be beyond those that sizes explain before a sweep begins; with twice as many it is done at
+/// once, while the store is opened. A process that often starts and writes little makes many small ones.
 const SPARE_SEGMENTS: u64 = 64;
 /// How many times the live bytes a log may have before it is swept at once, while the store is opened. A log that gets
 /// through its sweeps stays below; one whose process never lived long enough does not.
@@ -35,13 +35,20 @@ pub(super) struct Size {
 impl Size {
     /// Whether it is time to begin a sweep.
     pub(super) fn wants_sweep(self, live_bytes: u64, limits: &Limits) -> bool {
-        let expected_segments = SPARE_SEGMENTS + BLOAT * live_bytes / limits.segment_bytes.max(1);
-        self.bytes_since_sweep > live_bytes.max(limits.sweep_bytes) || self.segments > expected_segments
+        let spare = self.spare_segments(live_bytes, limits);
+        self.bytes_since_sweep > live_bytes.max(limits.sweep_bytes) || spare > SPARE_SEGMENTS
     }
 
     /// Whether it is so large that it should be swept before anything else.
     pub(super) fn is_bloated(self, live_bytes: u64, limits: &Limits) -> bool {
-        self.bytes > BLOAT * live_bytes.max(limits.sweep_bytes)
+        let spare = self.spare_segments(live_bytes, limits);
+        self.bytes > BLOAT * live_bytes.max(limits.sweep_bytes) || spare > 2 * SPARE_SEGMENTS
+    }
+
+    /// How many segments there are beyond those that sizes explain.
+    fn spare_segments(self, live_bytes: u64, limits: &Limits) -> u64 {
+        self.segments
+            .saturating_sub(BLOAT * live_bytes / limits.segment_bytes.max(1))
     }
 }
 

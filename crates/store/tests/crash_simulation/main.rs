@@ -9,6 +9,7 @@
     reason = "the soak reads from the environment how many seeds to run"
 )]
 
+mod bloat;
 mod crash;
 mod damage;
 mod model;

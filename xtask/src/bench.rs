@@ -1,0 +1,31 @@
+//! `cargo xtask bench`: benchmarks that need real servers beside ours. It prepares both and runs the measuring program,
+//! which prints the result.
+
+use anyhow::Result;
+use clap::Subcommand;
+
+use crate::{process, test_run, workspace};
+
+/// What is measured.
+#[derive(Subcommand)]
+pub(crate) enum Benchmark {
+    /// The embedded API server beside kube-apiserver and etcd, with the same client on this machine
+    Apiserver {
+        /// A tenth of the work: seconds, and numbers that only say whether something broke
+        #[arg(long)]
+        quick: bool,
+        /// How to print the results: text or json
+        #[arg(short, long, default_value = "text")]
+        output: String,
+    },
+}
+
+/// Runs a benchmark on the terminal and says whether it went well.
+pub(crate) fn run(benchmark: &Benchmark) -> Result<bool> {
+    let Benchmark::Apiserver { quick, output } = benchmark;
+    test_run::prepare_servers()?;
+    let mut command = workspace::cargo();
+    command.args(["bench", "--package", "hyperplane", "--bench", "apiserver", "--"]);
+    command.args(["--output", output]).args(quick.then_some("--quick"));
+    process::run_on_terminal(&mut command)
+}
