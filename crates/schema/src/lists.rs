@@ -44,7 +44,7 @@ pub(crate) fn validate(arena: &Arena, id: NodeId, value: &Value, path: &Path<'_>
 }
 
 fn unique(entries: &[Value], path: &Path<'_>, errors: &mut Vec<FieldError>) {
-    for index in repeated(entries.iter()) {
+    for index in repeated(entries.iter().map(identity)) {
         errors.push(FieldError::duplicate(
             Path::Index(path, index).text(),
             entries[index].clone(),
@@ -66,7 +66,11 @@ fn unique_keys(keys: &[String], entries: &[Value], path: &Path<'_>, errors: &mut
         return;
     }
     let found: Vec<Value> = entries.iter().map(|entry| key_of(keys, entry)).collect();
-    for index in repeated(found.iter()) {
+    let identities = found.iter().map(|key| match keys {
+        [only] => key.get(only).map_or_else(String::new, identity),
+        _ => identity(key),
+    });
+    for index in repeated(identities) {
         errors.push(FieldError::duplicate(
             Path::Index(path, index).text(),
             found[index].clone(),
@@ -81,15 +85,23 @@ fn key_of(keys: &[String], entry: &Value) -> Value {
 }
 
 /// Where a value occurs for the second time; a third time is not told.
-fn repeated<'a>(values: impl Iterator<Item = &'a Value>) -> Vec<usize> {
+fn repeated(identities: impl Iterator<Item = String>) -> Vec<usize> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut repeated = Vec::new();
-    for (index, value) in values.enumerate() {
-        let times = seen.entry(go_text::json(value)).or_default();
+    for (index, identity) in identities.enumerate() {
+        let times = seen.entry(identity).or_default();
         *times += 1;
         if *times == 2 {
             repeated.push(index);
         }
     }
     repeated
+}
+
+/// Go tells the scalars 1 and 1.0 apart, but writes both as 1 inside of an object.
+fn identity(value: &Value) -> String {
+    match value {
+        Value::Object(_) | Value::Array(_) => go_text::json(value),
+        scalar => scalar.to_string(),
+    }
 }

@@ -5,6 +5,7 @@
 use hyperplane_schema::{Budget, FieldError, Schema, definition};
 use serde_json::{Value, json};
 
+#[allow(clippy::needless_pass_by_value, reason = "callers make the value for it")]
 fn object(spec: Value) -> Value {
     json!({"apiVersion": "example.com/v1", "kind": "Example", "metadata": {"name": "x"}, "spec": spec})
 }

@@ -186,7 +186,10 @@ const CLEANUP_FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
 /// A definition begins with the version in which its objects are stored first.
 fn create_definition(definition: &mut Value) {
     reset_status(definition);
-    definition["status"] = json!({"acceptedNames": {"plural": "", "kind": ""}, "conditions": []});
+    if let Some(map) = definition.as_object_mut() {
+        let status = json!({"acceptedNames": {"plural": "", "kind": ""}, "conditions": []});
+        map.insert("status".to_owned(), status);
+    }
     add_stored_version(definition);
 }
 
