@@ -166,6 +166,10 @@ impl World {
     }
 
     /// Starts all watchers where they were.
+    #[allow(
+        clippy::type_complexity,
+        reason = "the parts have names at the one place where it is used"
+    )]
     fn watch(
         &mut self,
         client: &Client,
