@@ -212,7 +212,23 @@ fn unparsable_time(text: &str, layout: &str) -> String {
             go_text::quote(rest)
         );
     }
-    format!("parsing time {quoted}: day out of range")
+    let number = |range: std::ops::Range<usize>| {
+        text.get(range)
+            .and_then(|part| part.parse::<u32>().ok())
+            .unwrap_or_default()
+    };
+    let part = if !(1..=12).contains(&number(5..7)) {
+        "month"
+    } else if number(11..13) > 23 {
+        "hour"
+    } else if number(14..16) > 59 {
+        "minute"
+    } else if number(17..19) > 59 {
+        "second"
+    } else {
+        "day"
+    };
+    format!("parsing time {quoted}: {part} out of range")
 }
 
 fn base64_error(text: &str) -> Option<String> {

@@ -1,5 +1,10 @@
 //! Structural schemas as the API server applies them: prune, default, validate with upstream's paths and messages, and
 //! evaluate CEL rules; and the checks of a CustomResourceDefinition itself. Values in, values out; knows no request.
+//!
+//! Where this differs from upstream: a rule that names a time zone by a city, or makes a protocol buffer message, is
+//! refused when it is registered; syntax errors of rules point to the same place in fewer words; unknown fields of built-in
+//! kinds are named in the order of their names, because objects do not remember the order in which they were written; and
+//! complaints about one object end after a thousand.
 
 mod builder;
 mod cel;

@@ -84,10 +84,10 @@ fn the_budget_of_an_object_is_shared() {
     let mut budget = Budget::per_object();
     let errors = each.rules(&value, None, &mut budget);
     assert!(budget.left() < 0);
-    let last = errors.last().unwrap().to_string();
+    let final_words = errors.last().unwrap().to_string();
     assert!(
-        last.ends_with("running out of cost budget, no further validation rules will be run"),
-        "{last}"
+        final_words.ends_with("running out of cost budget, no further validation rules will be run"),
+        "{final_words}"
     );
     assert!(errors.len() < 2_000);
 }

@@ -48,6 +48,13 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Placed>, Complaint> {
     }
 }
 
+fn complaint(place: usize, message: impl Into<String>) -> Complaint {
+    Complaint {
+        place,
+        message: message.into(),
+    }
+}
+
 struct Lexer {
     characters: Vec<char>,
     at: usize,
@@ -62,14 +69,6 @@ impl Lexer {
         text.chars()
             .enumerate()
             .all(|(index, character)| self.peek(index) == Some(character))
-    }
-
-    fn complaint(&self, place: usize, message: impl Into<String>) -> Complaint {
-        debug_assert!(place <= self.characters.len(), "a complaint is about the text");
-        Complaint {
-            place,
-            message: message.into(),
-        }
     }
 
     fn skip_blanks(&mut self) {
@@ -106,7 +105,10 @@ impl Lexer {
             self.at += symbol.len();
             return Ok(Token::Symbol(symbol));
         }
-        Err(self.complaint(self.at, format!("Syntax error: token recognition error at: '{first}'")))
+        Err(complaint(
+            self.at,
+            format!("Syntax error: token recognition error at: '{first}'"),
+        ))
     }
 
     fn word(&mut self) -> Token {
@@ -125,7 +127,7 @@ impl Lexer {
         self.at += 1;
         let name = self.take_while(|character| character.is_ascii_alphanumeric() || "_.-/ ".contains(character));
         if name.is_empty() || self.peek(0) != Some('`') {
-            return Err(self.complaint(place, "Syntax error: token recognition error at: '`'"));
+            return Err(complaint(place, "Syntax error: token recognition error at: '`'"));
         }
         self.at += 1;
         Ok(Token::Quoted(name))
@@ -190,7 +192,7 @@ impl Lexer {
         };
         parsed
             .map(|value| Token::Literal(Literal::Uint(value)))
-            .map_err(|_| self.complaint(place, "invalid uint literal"))
+            .map_err(|_| complaint(place, "invalid uint literal"))
     }
 
     /// `r`, `b`, `br` or nothing before a quote.
@@ -243,7 +245,7 @@ impl Lexer {
             .iter()
             .take_while(|character| **character != '\n')
             .collect();
-        self.complaint(place, format!("Syntax error: token recognition error at: '{text}'"))
+        complaint(place, format!("Syntax error: token recognition error at: '{text}'"))
     }
 
     fn escape(&mut self, content: &mut Content, place: usize) -> Result<(), Complaint> {
@@ -288,7 +290,7 @@ impl Lexer {
             (Content::Bytes(bytes), Ok(byte)) if digits < 4 => bytes.push(byte),
             (content, _) => {
                 let Some(character) = char::from_u32(code) else {
-                    return Err(self.complaint(place, "unable to unescape string"));
+                    return Err(complaint(place, "unable to unescape string"));
                 };
                 content.push(character);
             }

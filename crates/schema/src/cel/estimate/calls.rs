@@ -124,11 +124,6 @@ impl Estimator<'_> {
         self.standard(id, overload, target, arguments, costs, sum)
     }
 
-    /// A list or map by its declared size only, as extensions ask for it.
-    fn extension_size(&mut self, id: ExprId) -> Range {
-        self.size_or_unknown(id)
-    }
-
     /// Sets and lists, whose costs upstream binds to overloads.
     fn extension(&mut self, overload: &str, target: Option<ExprId>, arguments: &[ExprId]) -> Option<Call> {
         let allocating = |factor: f64, size: Range| {
@@ -143,12 +138,12 @@ impl Estimator<'_> {
                     1.0
                 };
                 let product = self
-                    .extension_size(arguments[0])
-                    .multiply(self.extension_size(arguments[1]));
+                    .size_or_unknown(arguments[0])
+                    .multiply(self.size_or_unknown(arguments[1]));
                 Some(Call::costs(product.scale(factor).add(Range::fixed(1))))
             }
             "list_slice" => {
-                let size = self.extension_size(target?);
+                let size = self.size_or_unknown(target?);
                 let start = self.integer(arguments[0]).unwrap_or(0);
                 let end = self.integer(arguments[1]).unwrap_or(size.max);
                 allocating(1.0, Range::fixed(end.wrapping_sub(start)))
@@ -158,7 +153,7 @@ impl Estimator<'_> {
                 allocating(1.0, Range::fixed(count))
             }
             "list_reverse" => {
-                let size = self.extension_size(target?);
+                let size = self.size_or_unknown(target?);
                 allocating(1.0, size)
             }
             "list_flatten" | "list_flatten_int" => {
@@ -167,11 +162,11 @@ impl Estimator<'_> {
                     .map_or(1, |depth| self.integer(*depth).unwrap_or(u64::MAX));
                 #[allow(clippy::cast_precision_loss, reason = "upstream computes in floats, too")]
                 let depth = depth as f64;
-                let size = self.extension_size(target?);
+                let size = self.size_or_unknown(target?);
                 allocating(depth, size)
             }
             "list_distinct" => {
-                let size = self.extension_size(target?);
+                let size = self.size_or_unknown(target?);
                 allocating(2.0, size.multiply(size))
             }
             sorted if sorted.ends_with("_sort") || sorted.ends_with("_sortByAssociatedKeys") => {
@@ -181,7 +176,7 @@ impl Estimator<'_> {
                     arguments[0]
                 };
                 let is_text = sorted.contains("_string_") || sorted.contains("_bytes_");
-                let size = self.extension_size(keys);
+                let size = self.size_or_unknown(keys);
                 allocating(if is_text { 2.0 + TRAVERSAL } else { 2.0 }, size.multiply(size))
             }
             _ => None,

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::Compiling;
 use crate::embedded;
 use crate::field_error::FieldError;
-use crate::node::{Additional, Arena, NodeId};
+use crate::node::{Arena, NodeId};
 use crate::object_meta;
 use crate::path::Path;
 use crate::prune;
@@ -118,9 +118,7 @@ impl Walk<'_> {
                 &property_path(path, name),
             );
         }
-        if let Additional::Schema(_) = node.additional {
-            // Defaults of map entries apply to nulls only; upstream does not look at them.
-        }
+        // Defaults of map entries apply to nulls only; upstream does not look at them.
     }
 
     fn default(&mut self, id: NodeId, default: &Value, around: &Surroundings, path: &str) {
