@@ -204,7 +204,8 @@ impl<'a, 't: 'a> Request<'a, 't> {
             return Ok(merged);
         };
         let is_given = |entry: &Entry<'_>| entry.api_version == self.author.api_version;
-        if before.set.is_subset(set) && is_given(before) && managers.values().all(is_given) {
+        let drops_nothing = before.set.is_subset(set) && !self.may_empty(before, &merged);
+        if drops_nothing && is_given(before) && managers.values().all(is_given) {
             return Ok(merged);
         }
         let identity = Identity::of(self.author, Operation::Apply);
@@ -213,6 +214,12 @@ impl<'a, 't: 'a> Request<'a, 't> {
         let pruned = prune(merged, self.author.api_version, before, managers, self.scope);
         managers.remove(&identity);
         pruned.map_err(|error| ApplyError::Invalid(error.to_string()))
+    }
+
+    /// Whether something that was applied empty has content now: upstream then takes out what in it nobody owns, although
+    /// the applier drops nothing.
+    fn may_empty(self, before: &Entry<'_>, merged: &Value) -> bool {
+        has_empty(self.intent) && !before.set.is_subset(&owned(self.types, merged))
     }
 
     /// Takes from the others what the apply changed or removed, or says that it must not.
@@ -290,6 +297,16 @@ impl<'a, 't: 'a> Request<'a, 't> {
         if !entry.set.is_empty() {
             managers.insert(Identity::of(self.author, Operation::Apply), entry);
         }
+    }
+}
+
+/// Whether there is a null or an empty map in a value.
+fn has_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Object(fields) => fields.is_empty() || fields.values().any(has_empty),
+        Value::Array(items) => items.iter().any(has_empty),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
 

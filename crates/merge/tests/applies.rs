@@ -286,6 +286,24 @@ fn an_empty_map_is_owned_and_empties_nothing() {
 }
 
 #[test]
+fn a_struct_that_was_applied_empty_loses_content_that_nobody_owns() {
+    let reapplied = |content: Value| {
+        let mut world = applied(&[("alice", json!({"spec": {}, "metadata": {"labels": {"a": "b"}}}))]);
+        let entries = world.live.as_ref().expect("something was applied")["metadata"]["managedFields"].clone();
+        world.update("edit", |object| object["spec"] = content);
+        world.update("edit", |object| object["metadata"]["managedFields"] = entries);
+        world.force("alice", json!({"spec": {}, "metadata": {"labels": {"a": "b"}}}));
+        world.content()["spec"].clone()
+    };
+    assert_eq!(reapplied(json!({"text": "a"})), json!({"text": "a"}));
+    assert_eq!(
+        reapplied(json!({"text": "a", "tags": []})),
+        json!(null),
+        "an empty set, which no path leads to, hides the struct from upstream too"
+    );
+}
+
+#[test]
 fn a_map_of_structs_owns_its_keys() {
     check(
         &[
