@@ -12,6 +12,8 @@ pub(crate) struct Front {
     pub authenticator: Authenticator,
     /// How many requests run at once.
     pub requests: Slots,
+    /// How many bodies of requests are on their way.
+    pub bodies: Slots,
     /// How many watches there are.
     pub watches: Slots,
     /// What is written about requests that change something.

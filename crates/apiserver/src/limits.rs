@@ -16,6 +16,9 @@ pub struct Limits {
     pub watches: usize,
     /// Concurrent requests that are not watches; one more gets 429. Upstream's sum of both kinds of in-flight limits.
     pub requests: usize,
+    /// Bodies that are on their way at once; one more gets 429. More than requests, for slow clients wait here; few
+    /// enough that all of them together fit into the memory of a small machine, as most are short.
+    pub bodies: usize,
     /// How often a write is tried again when another one was faster.
     pub write_attempts: usize,
     /// How often a generated name is tried again when it is taken (upstream: 8).
@@ -40,6 +43,7 @@ impl Default for Limits {
             object_bytes: 3 * 1024 * 1024 / 2,
             watches: 20_000,
             requests: 600,
+            bodies: 2_000,
             write_attempts: 64,
             name_attempts: 8,
             watch_timeout: Duration::from_mins(45),

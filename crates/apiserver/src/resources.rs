@@ -26,6 +26,7 @@ use crate::{
     registry::Served,
     render::{EventWriter, Rendering, UNCACHED, with_warnings},
     service::{Asked, Server},
+    slots::{Slot, Slots},
     subresources,
     verbs::patch::Patch,
 };
@@ -58,12 +59,6 @@ where
     if verb == Verb::Watch {
         return watch(server, asked, user, &served).await;
     }
-    let Some(_slot) = server.front.requests.take() else {
-        return Err(Failure::too_many_requests(
-            "Too many requests, please try again later.",
-            1,
-        ));
-    };
     let exchange = Exchange {
         server,
         asked,
@@ -71,19 +66,30 @@ where
         rendering: Rendering::new(asked, &served, server.core.clock.now())?,
         served,
     };
+    let body = match verb {
+        Verb::Get | Verb::List => Bytes::new(),
+        _ => {
+            // Counted apart: bodies that never come must not keep others from being answered.
+            let _slot = slot(&server.front.bodies)?;
+            body::read(body, &server.core.limits).await?
+        }
+    };
+    let _slot = slot(&server.front.requests)?;
     match verb {
-        Verb::Get => return exchange.get().await,
-        Verb::List => return exchange.list().await,
-        _ => {}
-    }
-    let body = body::read(body, &server.core.limits).await?;
-    match verb {
+        Verb::Get => exchange.get().await,
+        Verb::List => exchange.list().await,
         Verb::Create => exchange.create(&body).await,
         Verb::Update => exchange.update(&body).await,
         Verb::Patch => exchange.patch(body).await,
         Verb::Delete => exchange.delete(&body).await,
         _ => exchange.delete_collection(&body).await,
     }
+}
+
+/// A place among those that are answered at once.
+fn slot(slots: &Slots) -> Result<Slot, Failure> {
+    let refused = || Failure::too_many_requests("Too many requests, please try again later.", 1);
+    slots.take().ok_or_else(refused)
 }
 
 /// Why there is nothing at a path.

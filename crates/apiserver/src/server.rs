@@ -145,6 +145,7 @@ impl Server {
                 is_anonymous_allowed: true,
             },
             requests: Slots::new(settings.limits.requests),
+            bodies: Slots::new(settings.limits.bodies),
             watches: Slots::new(settings.limits.watches),
             audit: Audit::new(settings.audit, settings.entropy),
             metrics: Metrics::default(),
