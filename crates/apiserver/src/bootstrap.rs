@@ -1,12 +1,18 @@
 //! What a cluster begins with: the namespaces of the system, the default policy, and the Service under which pods find
-//! the server. Every start puts back what is missing, and leaves what was changed.
+//! the server. Every start puts back what is missing, and leaves what was added.
+
+mod policy;
+
+use std::sync::Arc;
 
 use futures::future::try_join_all;
 use hyperplane_access::bootstrap;
-use hyperplane_wire::{Failure, Reason};
+use hyperplane_store::Entry;
+use hyperplane_wire::{Failure, Reason, delete_options::DeleteOptions};
 use serde_json::{Value, json};
 
-use crate::{call::Call, core::Core, metadata};
+use self::policy::Repair;
+use crate::{call::Call, core::Core, metadata, object::Object, registry::Served};
 
 /// The namespaces of the system.
 const NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
@@ -61,16 +67,36 @@ async fn ensure(core: &Core, group: &str, plural: &str, object: Value) -> Result
         metadata::text(&object, "namespace").to_owned(),
         metadata::text(&object, "name").to_owned(),
     );
-    if Core::find(&core.store.snapshot(), &served, &namespace, &name).is_some() {
-        return Ok(());
-    }
+    let call = Call::internal(&served, &namespace, &name, "");
     let mut object = object;
     served.resource.behaviour.default(&mut object);
-    match core
-        .create(&Call::internal(&served, &namespace, &name, ""), object)
-        .await
-    {
+    match Core::find(&core.store.snapshot(), &served, &namespace, &name) {
+        None => create(core, &call, object).await,
+        Some(entry) if group == bootstrap::GROUP => repair(core, &call, &served, &entry, object).await,
+        Some(_) => Ok(()),
+    }
+}
+
+async fn create(core: &Core, call: &Call, object: Value) -> Result<(), Failure> {
+    match core.create(call, object).await {
         Err(failure) if failure.reason != Reason::AlreadyExists => Err(failure),
         _ => Ok(()),
+    }
+}
+
+async fn repair(
+    core: &Core,
+    call: &Call,
+    served: &Served,
+    entry: &Arc<Entry<Object>>,
+    expected: Value,
+) -> Result<(), Failure> {
+    match policy::repair(&expected, &served.show(entry, entry.revision)) {
+        Repair::Keep => Ok(()),
+        Repair::Change(repaired) => core.update(call, repaired).await.map(|_| ()),
+        Repair::Replace => {
+            core.delete(call, &DeleteOptions::default()).await?;
+            create(core, call, expected).await
+        }
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct Core {
     pub clock: Clock,
     pub entropy: Entropy,
     pub limits: Limits,
-    /// Changes before this revision are not told: what happened before the server was ready is seen by listing.
+    /// Changes before this revision are not told: what happened before a new server was ready is seen by listing.
     pub floor: AtomicU64,
     /// Cancelled when the server ends.
     pub stop: CancellationToken,
@@ -84,6 +84,7 @@ impl Core {
         let registry = self.registry.get();
         let candidates = registry
             .all()
+            .chain(registry.hidden())
             .filter(|served| *served.resource.collection == *collection);
         candidates
             .max_by_key(|served| served.api_version == served.resource.storage_version)

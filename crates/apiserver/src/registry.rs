@@ -22,8 +22,10 @@ pub struct Served {
     pub since: Revision,
     /// Whether it comes from a definition.
     pub is_custom: bool,
-    /// Whether its definition is on its way out: nothing new is created then.
-    pub is_terminating: bool,
+    /// Whether only the server itself reaches it: its definition is there, but none of its versions is served.
+    pub is_hidden: bool,
+    /// Cancelled when its definition is on its way out: nothing new is created then.
+    pub terminating: CancellationToken,
     /// What writes to the object cannot own.
     pub main_reset: ResetFields,
     /// What writes to its status cannot own.
@@ -56,7 +58,8 @@ impl Served {
             status_reset: reset(Target::Status),
             since: Revision::default(),
             is_custom: false,
-            is_terminating: false,
+            is_hidden: false,
+            terminating: CancellationToken::new(),
             gone: CancellationToken::new(),
             api_version,
             resource,
@@ -64,12 +67,19 @@ impl Served {
     }
 
     /// A custom resource that is served since a revision.
-    pub fn custom(resource: Arc<Resource>, since: Revision, is_terminating: bool) -> Self {
+    pub fn custom(resource: Arc<Resource>, since: Revision) -> Self {
         Self {
             since,
             is_custom: true,
-            is_terminating,
             ..Self::new(resource)
+        }
+    }
+
+    /// A custom resource of which no version is served.
+    pub fn hidden(resource: Arc<Resource>, since: Revision) -> Self {
+        Self {
+            is_hidden: true,
+            ..Self::custom(resource, since)
         }
     }
 
@@ -96,7 +106,7 @@ impl Registry {
     /// This registry with the resources of one definition in place of those it had before.
     pub fn with_definition(&self, name: &str, resources: Vec<Arc<Served>>) -> Self {
         let mut registry = self.without_definition(name);
-        for served in &resources {
+        for served in resources.iter().filter(|served| !served.is_hidden) {
             registry.insert(Arc::clone(served));
         }
         registry.definitions.insert(name.to_owned(), resources);
@@ -150,10 +160,20 @@ impl Registry {
             .flat_map(BTreeMap::values)
     }
 
+    /// The resources of one definition.
+    pub fn of_definition(&self, name: &str) -> &[Arc<Served>] {
+        self.definitions.get(name).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The resources that only the server itself reaches.
+    pub fn hidden(&self) -> impl Iterator<Item = &Arc<Served>> {
+        self.definitions.values().flatten().filter(|served| served.is_hidden)
+    }
+
     /// One resource per collection, in the version in which it is stored where that is served.
     pub fn stored(&self) -> Vec<&Arc<Served>> {
         let mut collections: BTreeMap<&str, &Arc<Served>> = BTreeMap::new();
-        for served in self.all() {
+        for served in self.all().chain(self.hidden()) {
             let resource = &served.resource;
             let is_storage_version = served.api_version == resource.storage_version;
             if is_storage_version || !collections.contains_key(&*resource.collection) {

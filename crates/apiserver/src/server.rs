@@ -14,7 +14,7 @@ use hyperplane_access::{
 };
 use hyperplane_kinds::built_in;
 use hyperplane_seams::Clock;
-use hyperplane_store::{Disk, Observer, OpenError, Store, Writer};
+use hyperplane_store::{Disk, Observer, OpenError, Revision, Store, Writer};
 use hyperplane_wire::{Failure, version::VersionInfo};
 use tokio_util::sync::CancellationToken;
 
@@ -74,6 +74,8 @@ pub struct Settings {
     pub issuer: Option<Arc<Issuer>>,
     /// The certificates that pods trust, as PEM.
     pub root_certificates: String,
+    /// The certificates of those who sign for clients, as PEM, for servers that extend this one.
+    pub client_certificates: String,
     /// Who signs the certificates that are asked for.
     pub authority: Option<SigningAuthority>,
     /// The addresses of Services.
@@ -96,6 +98,7 @@ impl Settings {
             static_tokens: StaticTokens::default(),
             issuer: None,
             root_certificates: String::new(),
+            client_certificates: String::new(),
             authority: None,
             service_range: ServiceRange::default(),
             address: "127.0.0.1:6443".to_owned(),
@@ -161,6 +164,7 @@ impl Server {
             observers,
             means: Means {
                 root_certificates: settings.root_certificates,
+                client_certificates: settings.client_certificates,
                 authority: settings.authority,
             },
         };
@@ -169,10 +173,14 @@ impl Server {
 
     /// Creates what every cluster begins with. The writer must run.
     pub async fn bootstrap(&self) -> Result<(), Failure> {
+        let is_new = self.core.store.snapshot().revision() == Revision::default();
         bootstrap::run(&self.core).await?;
-        self.core
-            .floor
-            .store(self.core.store.snapshot().revision().0, Ordering::Relaxed);
+        // Who watched before a restart goes on where it was.
+        if is_new {
+            self.core
+                .floor
+                .store(self.core.store.snapshot().revision().0, Ordering::Relaxed);
+        }
         Ok(())
     }
 

@@ -11,7 +11,7 @@ const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
 
 /// Refuses new objects in namespaces that are absent or on their way out.
 pub(super) fn create(core: &Core, call: &Call, object: &Value) -> Result<(), Failure> {
-    if call.served.is_terminating {
+    if call.served.terminating.is_cancelled() {
         let message = "create not allowed while custom resource definition is terminating";
         return Err(Failure::forbidden(
             &call.group_resource(),

@@ -1,54 +1,76 @@
 //! CertificateSigningRequests: a kubelet's is approved when it may have what it asks for, and what is approved is signed
-//! for the signers that Kubernetes knows.
+//! for the signers that Kubernetes knows. A right that is granted later counts: open requests are looked at again.
 
-use std::sync::Arc;
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use hyperplane_access::signing::{Request, Signer, SigningAuthority, auto_approval, lifetime};
 use hyperplane_store::{Event, EventKind, Key, Observer, Snapshot};
-use hyperplane_wire::{Failure, Reason};
+use hyperplane_wire::Failure;
 use serde_json::{Value, json};
 
-use super::{change, pending::Pending};
+use super::{
+    GATHER, WIDTH, change,
+    pending::{self, Pending},
+};
 use crate::{call::Call, core::Core, metadata, object::Object, registry::Served};
 
 /// The collection of requests.
 pub(super) const COLLECTION: &str = "certificatesigningrequests.certificates.k8s.io";
+/// How the collections of rights end.
+const RIGHTS: &str = ".rbac.authorization.k8s.io";
 
 /// Requests that have to be looked at.
 #[derive(Debug, Default)]
-pub(crate) struct Certificates(Pending<Box<str>>);
+pub(crate) struct Certificates {
+    /// Every request that there is; they end soon, so there are few.
+    known: Mutex<BTreeSet<Box<str>>>,
+    pending: Pending<Box<str>>,
+}
+
+impl Certificates {
+    fn known(&self) -> MutexGuard<'_, BTreeSet<Box<str>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl Observer<Object> for Certificates {
     fn reset(&self, snapshot: &Snapshot<Object>) {
-        self.0.extend(
-            snapshot
-                .range(COLLECTION, None, None)
-                .map(|entry| (*entry.key.name).into()),
-        );
+        let known: BTreeSet<Box<str>> = snapshot
+            .range(COLLECTION, None, None)
+            .map(|entry| (*entry.key.name).into())
+            .collect();
+        self.pending.add(known.clone());
+        *self.known() = known;
     }
 
     fn committed(&self, events: &[Arc<Event<Object>>]) {
-        let requests = events.iter().filter(|event| &*event.entry.key.collection == COLLECTION);
-        let living = requests.filter(|event| event.kind != EventKind::Deleted);
-        self.0.extend(living.map(|event| (*event.entry.key.name).into()));
+        for event in events {
+            let key = &event.entry.key;
+            if &*key.collection != COLLECTION {
+                if key.collection.ends_with(RIGHTS) {
+                    let known = self.known().clone();
+                    self.pending.note_later(event.revision, GATHER, known);
+                }
+            } else if event.kind == EventKind::Deleted {
+                self.known().remove(&*key.name);
+            } else {
+                self.known().insert((*key.name).into());
+                self.pending.note(event.revision, [(*key.name).into()]);
+            }
+        }
     }
 }
 
 /// Approves and signs for ever.
 pub(crate) async fn run(core: &Core, certificates: &Certificates, authority: Option<&SigningAuthority>) {
-    loop {
-        let name = certificates.0.next().await;
-        match look_at(core, &name, authority).await {
-            Ok(()) => {}
-            Err(failure) if failure.reason == Reason::NotFound => {}
-            Err(failure) => {
-                tracing::warn!(error = %failure, request = %name, "A certificate was not signed; it is tried again.");
-                tokio::time::sleep(core.limits.retry_pause).await;
-                certificates.0.add(name);
-            }
-        }
-    }
+    pending::drive(core, &certificates.pending, WIDTH, |name| async move {
+        look_at(core, &name, authority).await
+    })
+    .await;
 }
 
 async fn look_at(core: &Core, name: &str, authority: Option<&SigningAuthority>) -> Result<(), Failure> {
@@ -68,22 +90,35 @@ async fn look_at(core: &Core, name: &str, authority: Option<&SigningAuthority>) 
     if let Some(message) = auto_approval(&core.policy, &request) {
         return approve(core, &served, name, message).await;
     }
-    let has = |kind: &str| {
-        let conditions = request["status"]["conditions"].as_array().into_iter().flatten();
-        conditions.into_iter().any(|entry| entry["type"] == kind)
-    };
-    let is_open = has("Approved") && !has("Denied") && !has("Failed") && request["status"]["certificate"].is_null();
     let signer = Signer::named(request["spec"]["signerName"].as_str().unwrap_or_default());
-    match (is_open, signer, authority) {
+    match (is_open(&request), signer, authority) {
         (true, Some(signer), Some(authority)) => sign(core, &served, &request, signer, authority).await,
         _ => Ok(()),
     }
 }
 
+/// Whether a request has a condition.
+fn has(request: &Value, kind: &str) -> bool {
+    let conditions = request["status"]["conditions"].as_array().into_iter().flatten();
+    conditions.into_iter().any(|entry| entry["type"] == kind)
+}
+
+/// Whether a request is approved, and waits for its certificate.
+fn is_open(request: &Value) -> bool {
+    let is_approved = has(request, "Approved") && !has(request, "Denied") && !has(request, "Failed");
+    is_approved && request["status"]["certificate"].as_str().unwrap_or_default().is_empty()
+}
+
 async fn approve(core: &Core, served: &Arc<Served>, name: &str, message: &str) -> Result<(), Failure> {
-    let call = Call::internal(served, "", name, "approval");
     let condition = json!({"type": "Approved", "status": "True", "reason": "AutoApproved", "message": message});
-    add_condition(core, &call, condition).await
+    let now = metadata::time(core.clock.now());
+    change(core, &Call::internal(served, "", name, "approval"), None, &|object| {
+        // Somebody may have been faster.
+        if !has(object, "Approved") && !has(object, "Denied") {
+            add_condition(object, condition.clone(), &now);
+        }
+    })
+    .await
 }
 
 async fn sign(
@@ -94,13 +129,8 @@ async fn sign(
     authority: &SigningAuthority,
 ) -> Result<(), Failure> {
     let call = Call::internal(served, "", metadata::text(object, "name"), "status");
-    let usages: Vec<String> = object["spec"]["usages"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .map(str::to_owned)
-        .collect();
+    let usages = object["spec"]["usages"].as_array().into_iter().flatten();
+    let usages: Vec<String> = usages.filter_map(Value::as_str).map(str::to_owned).collect();
     let checked = Request::from_object(object)
         .map_err(|error| error.to_string())
         .and_then(|request| {
@@ -109,36 +139,39 @@ async fn sign(
         });
     let request = match checked {
         Ok(request) => request,
-        Err(message) => {
-            let condition =
-                json!({"type": "Failed", "status": "True", "reason": "SignerValidationFailure", "message": message});
-            return add_condition(core, &call, condition).await;
-        }
+        Err(message) => return fail(core, &call, &message).await,
     };
     let life = lifetime(object["spec"]["expirationSeconds"].as_i64());
-    match authority.sign(&request, &usages, life, core.clock.now(), core.entropy.bytes()) {
-        Ok(certificate) => {
-            let encoded = BASE64_STANDARD.encode(certificate);
-            change(core, &call, &|object| object["status"]["certificate"] = json!(encoded)).await
-        }
-        Err(error) => {
-            let message = error.to_string();
-            let condition = json!({"type": "Failed", "status": "True", "reason": "SigningFailure", "message": message});
-            add_condition(core, &call, condition).await
-        }
-    }
-}
-
-async fn add_condition(core: &Core, call: &Call, condition: Value) -> Result<(), Failure> {
-    let now = metadata::time(core.clock.now());
-    change(core, call, &|object| {
-        let mut condition = condition.clone();
-        condition["lastUpdateTime"] = json!(now);
-        condition["lastTransitionTime"] = json!(now);
-        match object["status"]["conditions"].as_array_mut() {
-            Some(conditions) => conditions.push(condition),
-            None => object["status"]["conditions"] = json!([condition]),
+    let certificate = authority
+        .sign(&request, &usages, life, core.clock.now(), core.entropy.bytes())
+        .map_err(|error| Failure::internal(format!("error auto signing csr: {error}")))?;
+    let encoded = BASE64_STANDARD.encode(certificate);
+    change(core, &call, None, &|object| {
+        if is_open(object) {
+            object["status"]["certificate"] = json!(encoded);
         }
     })
     .await
+}
+
+/// Says why a request is never signed.
+async fn fail(core: &Core, call: &Call, message: &str) -> Result<(), Failure> {
+    let condition =
+        json!({"type": "Failed", "status": "True", "reason": "SignerValidationFailure", "message": message});
+    let now = metadata::time(core.clock.now());
+    change(core, call, None, &|object| {
+        if is_open(object) {
+            add_condition(object, condition.clone(), &now);
+        }
+    })
+    .await
+}
+
+fn add_condition(request: &mut Value, mut condition: Value, now: &str) {
+    condition["lastUpdateTime"] = json!(now);
+    condition["lastTransitionTime"] = json!(now);
+    match request["status"]["conditions"].as_array_mut() {
+        Some(conditions) => conditions.push(condition),
+        None => request["status"]["conditions"] = json!([condition]),
+    }
 }

@@ -2,21 +2,25 @@
 //! is established; when it goes, its objects go first.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use hyperplane_kinds::custom;
-use hyperplane_store::{Change, Event, EventKind, Expect, Key, Observer, Operation, Revision, Snapshot};
-use hyperplane_wire::{Failure, Reason, delete_options::DeleteOptions};
-use serde_json::{Value, json};
-use tokio::sync::Notify;
+use hyperplane_store::{Change, CommitError, Event, EventKind, Expect, Key, Observer, Operation, Snapshot};
+use hyperplane_wire::{Failure, delete_options::DeletionPropagation};
+use serde_json::Value;
+use tokio::sync::watch;
 
 use super::{
+    GATHER, approval,
     conditions::{self, Condition},
-    names,
+    delete, each,
+    names::{self, Taken, Verdict},
+    pending::{self, Pending},
+    publication::{self, PUBLICATIONS, Publication},
 };
-use crate::{call::Call, core::Core, metadata, object::Object, registry::Served};
+use crate::{call::Call, core::Core, metadata, object::Object, verbs::create::unavailable};
 
 /// The group of definitions.
 pub(crate) const GROUP: &str = "apiextensions.k8s.io";
@@ -24,24 +28,26 @@ pub(crate) const GROUP: &str = "apiextensions.k8s.io";
 pub(crate) const PLURAL: &str = "customresourcedefinitions";
 /// Holds a definition until its objects are gone.
 pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
-/// Where the server remembers, for itself, since when a definition is served as it is. No client sees it.
-const PUBLICATIONS: &str = "#publications";
+/// Definitions are looked at one after the other: who comes first gets the name.
+const ONE_AT_A_TIME: usize = 1;
 
-/// Which definitions have to be looked at.
+/// Which definitions have to be looked at, and what is known of the others.
 #[derive(Debug)]
 pub(crate) struct Definitions {
-    collection: Arc<str>,
+    pub(super) collection: Arc<str>,
     state: Mutex<State>,
-    wake: Notify,
+    pending: Pending<Box<str>>,
+    publications: watch::Sender<()>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    pending: BTreeSet<Box<str>>,
+pub(super) struct State {
+    /// The names that definitions have, by definition.
+    accepted: BTreeMap<Box<str>, Value>,
     /// Definitions that go, by the collection of their objects.
-    terminating: BTreeMap<Box<str>, Box<str>>,
-    /// The generation that is served.
-    published: BTreeMap<Box<str>, i64>,
+    terminating: BTreeMap<Arc<str>, Box<str>>,
+    /// What is served.
+    pub published: BTreeMap<Box<str>, Publication>,
 }
 
 impl Definitions {
@@ -50,77 +56,98 @@ impl Definitions {
         Self {
             collection,
             state: Mutex::default(),
-            wake: Notify::new(),
+            pending: Pending::default(),
+            publications: watch::Sender::new(()),
         }
     }
 
-    /// The next definition to look at; waits for one.
-    async fn next(&self) -> Box<str> {
-        loop {
-            let woken = self.wake.notified();
-            if let Some(name) = self.state().pending.pop_first() {
-                return name;
-            }
-            woken.await;
-        }
+    /// Tells whenever other resources are served than before.
+    pub(super) fn publications(&self) -> watch::Receiver<()> {
+        self.publications.subscribe()
     }
 
-    fn again(&self, name: Box<str>) {
-        self.state().pending.insert(name);
-        self.wake.notify_one();
+    /// Other resources are served than before.
+    pub(super) fn tell(&self) {
+        self.publications.send_replace(());
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Notes which names a definition has. When it had others, they are free now.
+    pub(super) fn accept(&self, name: &str, accepted: Option<&Value>) {
+        let mut state = self.state();
+        let before = match accepted {
+            Some(accepted) => state.accepted.insert(name.into(), accepted.clone()),
+            None => state.accepted.remove(name),
+        };
+        let is_released = before.is_some_and(|before| names::releases(&before, accepted.unwrap_or(&Value::Null)));
+        if !is_released {
+            return;
+        }
+        let others: Vec<Box<str>> = state
+            .accepted
+            .keys()
+            .filter(|other| group(other) == group(name))
+            .cloned()
+            .collect();
+        drop(state);
+        self.pending.add(others.into_iter().filter(|other| **other != *name));
+    }
+
+    /// Forgets all that is known of a definition that is gone.
+    fn forget(&self, name: &str) {
+        let mut state = self.state();
+        state.published.remove(name);
+        state.terminating.retain(|_, definition| **definition != *name);
+        drop(state);
+        self.accept(name, None);
+    }
+
+    fn taken(&self, name: &str) -> Taken {
+        let mut taken = Taken::default();
+        let state = self.state();
+        for (_, accepted) in state.accepted.iter().filter(|(other, _)| group(other) == group(name)) {
+            taken.add(accepted);
+        }
+        taken
+    }
+}
+
+/// The group of a definition, by its name.
+fn group(name: &str) -> &str {
+    name.split_once('.').map_or("", |(_, group)| group)
 }
 
 impl Observer<Object> for Definitions {
     fn reset(&self, snapshot: &Snapshot<Object>) {
-        let names = snapshot
-            .range(&self.collection, None, None)
-            .map(|entry| (*entry.key.name).into());
-        self.state().pending.extend(names);
-        self.wake.notify_one();
+        let definitions = snapshot.range(&self.collection, None, None);
+        // What is remembered of a definition that is gone has to go too.
+        let remembered = snapshot.range(PUBLICATIONS, None, None);
+        self.pending
+            .add(definitions.chain(remembered).map(|entry| (*entry.key.name).into()));
     }
 
     fn committed(&self, events: &[Arc<Event<Object>>]) {
-        let mut state = self.state();
         for event in events {
             let key = &event.entry.key;
             if key.collection == self.collection {
-                state.pending.insert((*key.name).into());
-                // A name that becomes free may be what another definition waits for.
-                if event.kind == EventKind::Deleted {
-                    let others: Vec<Box<str>> = state.published.keys().cloned().collect();
-                    state.pending.extend(others);
-                }
-            } else if event.kind == EventKind::Deleted
-                && let Some(name) = state.terminating.get(&*key.collection).cloned()
-            {
-                state.pending.insert(name);
+                self.pending.note(event.revision, [(*key.name).into()]);
+            } else if event.kind == EventKind::Deleted {
+                let name = self.state().terminating.get(&key.collection).cloned();
+                self.pending.note_later(event.revision, GATHER, name);
             }
-        }
-        if !state.pending.is_empty() {
-            self.wake.notify_one();
         }
     }
 }
 
 /// Looks after definitions for ever.
 pub(crate) async fn run(core: &Core, definitions: &Definitions) {
-    loop {
-        let name = definitions.next().await;
-        match look_at(core, definitions, &name).await {
-            Ok(()) => {}
-            Err(failure) if matches!(failure.reason, Reason::NotFound | Reason::Conflict) => {}
-            Err(failure) => {
-                tracing::warn!(error = %failure, definition = %name, "A definition was not looked after; it is tried again.");
-                tokio::time::sleep(core.limits.retry_pause).await;
-                definitions.again(name);
-            }
-        }
-    }
+    pending::drive(core, &definitions.pending, ONE_AT_A_TIME, |name| async move {
+        look_at(core, definitions, &name).await
+    })
+    .await;
 }
 
 /// Serves what was established before the server was started, so that no client sees it missing.
@@ -128,9 +155,12 @@ pub(crate) fn restore(core: &Core, definitions: &Definitions) {
     let snapshot = core.store.snapshot();
     for entry in snapshot.range(&definitions.collection, None, None) {
         let definition = entry.payload.value(entry.revision);
+        definitions.accept(
+            metadata::text(&definition, "name"),
+            Some(&definition["status"]["acceptedNames"]),
+        );
         if conditions::is_true(&definition, "Established") {
-            let since = published_since(&snapshot, &definition).unwrap_or_else(|| snapshot.revision());
-            publish(core, definitions, &definition, since);
+            publication::restore(core, definitions, &snapshot, &definition);
         }
     }
 }
@@ -138,113 +168,50 @@ pub(crate) fn restore(core: &Core, definitions: &Definitions) {
 async fn look_at(core: &Core, definitions: &Definitions, name: &str) -> Result<(), Failure> {
     let snapshot = core.store.snapshot();
     let Some(entry) = snapshot.get(&Key::new(Arc::clone(&definitions.collection), "", name)) else {
-        core.registry.replace(|registry| registry.without_definition(name));
-        let mut state = definitions.state();
-        state.published.remove(name);
-        state.terminating.retain(|_, definition| **definition != *name);
-        return Ok(());
+        return forget(core, definitions, name).await;
     };
     let definition = entry.payload.value(entry.revision);
+    definitions.accept(name, Some(&definition["status"]["acceptedNames"]));
     if entry.payload.facts().is_deleting {
         return terminate(core, definitions, &definition).await;
     }
-    establish(core, definitions, &snapshot, &definition).await
+    establish(core, definitions, &definition).await
 }
 
 /// Accepts the names, serves the resources, and only then says so.
-async fn establish(
-    core: &Core,
-    definitions: &Definitions,
-    snapshot: &Snapshot<Object>,
-    definition: &Value,
-) -> Result<(), Failure> {
-    let others = snapshot
-        .range(&definitions.collection, None, None)
-        .map(|entry| entry.payload.value(entry.revision));
-    let verdict = names::judge(definition, others);
-    let is_established = verdict.is_accepted() || conditions::is_true(definition, "Established");
-    if is_established && is_new(definitions, definition) {
-        let mut accepted = definition.clone();
-        accepted["status"]["acceptedNames"] = verdict.accepted_names.clone();
-        publish(core, definitions, &accepted, core.store.snapshot().revision());
-        remember(core, definition).await;
-    }
+async fn establish(core: &Core, definitions: &Definitions, definition: &Value) -> Result<(), Failure> {
+    let name = metadata::text(definition, "name");
+    let verdict = names::judge(definition, &definitions.taken(name));
     let now = metadata::time(core.clock.now());
-    change(core, metadata::text(definition, "name"), "status", &|object| {
-        object["status"]["acceptedNames"] = verdict.accepted_names.clone();
-        let established = if is_established {
-            Condition::new(
-                "Established",
-                true,
-                "InitialNamesAccepted",
-                "the initial names have been accepted",
-            )
-        } else {
-            Condition::new("Established", false, "NotAccepted", "not all names are accepted")
-        };
-        conditions::set(object, &[verdict.condition.clone(), established], &now);
-    })
-    .await
+    let judged = |object: &mut Value| set_status(object, &verdict, &now);
+    let mut wanted = definition.clone();
+    judged(&mut wanted);
+    if conditions::is_true(&wanted, "Established") {
+        publication::publish(core, definitions, &wanted).await;
+    }
+    if wanted["status"] != definition["status"] {
+        change(core, name, "status", &judged).await?;
+        definitions.accept(name, Some(&verdict.accepted_names));
+    }
+    Ok(())
 }
 
-fn is_new(definitions: &Definitions, definition: &Value) -> bool {
-    let name = metadata::text(definition, "name");
-    definitions.state().published.get(name) != Some(&metadata::generation(definition))
-}
-
-/// Serves the versions of a definition from now on.
-fn publish(core: &Core, definitions: &Definitions, definition: &Value, since: Revision) {
-    let name = metadata::text(definition, "name");
-    let resources = match custom::resources(definition) {
-        Ok(resources) => resources,
-        Err(errors) => {
-            let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            tracing::error!(
-                definition = name,
-                errors = errors.join("; "),
-                "A definition cannot be served: replace it."
-            );
-            return;
-        }
+fn set_status(definition: &mut Value, verdict: &Verdict, now: &str) {
+    definition["status"]["acceptedNames"] = verdict.accepted_names.clone();
+    let is_established = verdict.is_accepted() || conditions::is_true(definition, "Established");
+    let established = if is_established {
+        Condition::new(
+            "Established",
+            true,
+            "InitialNamesAccepted",
+            "the initial names have been accepted",
+        )
+    } else {
+        Condition::new("Established", false, "NotAccepted", "not all names are accepted")
     };
-    let is_terminating = metadata::is_deleting(definition);
-    let served = resources
-        .into_iter()
-        .map(|resource| Arc::new(Served::custom(resource, since, is_terminating)))
-        .collect();
-    core.registry.replace(|registry| registry.with_definition(name, served));
-    definitions
-        .state()
-        .published
-        .insert(name.into(), metadata::generation(definition));
-}
-
-fn publication_key(definition: &Value) -> Key {
-    Key::new(PUBLICATIONS, "", metadata::text(definition, "name"))
-}
-
-fn published_since(snapshot: &Snapshot<Object>, definition: &Value) -> Option<Revision> {
-    let entry = snapshot.get(&publication_key(definition))?;
-    let record = entry.payload.value(entry.revision);
-    let is_current = record["of"] == json!([metadata::text(definition, "uid"), metadata::generation(definition)]);
-    is_current.then_some(Revision(record["since"].as_u64()?))
-}
-
-/// Remembers since when a definition is served, so that objects that were written later need no second look after a
-/// restart. When this fails they get one.
-async fn remember(core: &Core, definition: &Value) {
-    let record = json!({
-        "apiVersion": "", "kind": "", "metadata": {},
-        "of": [metadata::text(definition, "uid"), metadata::generation(definition)],
-        "since": core.store.snapshot().revision().0,
-    });
-    let operation = Operation {
-        key: publication_key(definition),
-        expect: Expect::Any,
-        change: Change::Put(Object::new(&record)),
-    };
-    if let Err(error) = core.commit(operation).await {
-        tracing::debug!(%error, "The publication of a definition was not remembered.");
+    conditions::set(definition, &[verdict.condition.clone(), established], now);
+    if let Some(approval) = approval::judge(definition) {
+        conditions::set(definition, &[approval], now);
     }
 }
 
@@ -254,59 +221,94 @@ async fn terminate(core: &Core, definitions: &Definitions, definition: &Value) -
     if metadata::finalizers(definition).all(|finalizer| finalizer != CLEANUP) {
         return Ok(());
     }
-    publish(core, definitions, definition, core.store.snapshot().revision());
     let collection = custom::collection(definition);
-    definitions
-        .state()
-        .terminating
-        .insert((*collection).into(), name.into());
-    let served = core
-        .registry
-        .get()
-        .stored()
-        .into_iter()
-        .find(|served| served.resource.collection == collection)
-        .cloned();
-    if let Some(served) = served {
-        delete_all(core, &served).await?;
-    }
-    if core.store.snapshot().count(&collection) > 0 {
-        let now = metadata::time(core.clock.now());
+    let has_objects = conditions::is_true(definition, "Established") && !is_built_in(core, &collection);
+    if has_objects {
+        publication::end(core, definitions, definition).await;
+        definitions
+            .state()
+            .terminating
+            .insert(Arc::clone(&collection), name.into());
         let condition = Condition::new(
             "Terminating",
             true,
             "InstanceDeletionInProgress",
             "CustomResource deletion is in progress",
         );
-        return change(core, name, "status", &|object| {
+        let now = metadata::time(core.clock.now());
+        change(core, name, "status", &|object| {
             conditions::set(object, std::slice::from_ref(&condition), &now);
         })
-        .await;
+        .await?;
+        delete_all(core, &collection).await?;
+        if core.store.snapshot().count(&collection) > 0 {
+            return Ok(());
+        }
     }
     change(core, name, "", &|object| {
         let kept: Vec<Value> = metadata::finalizers(object)
             .filter(|finalizer| *finalizer != CLEANUP)
             .map(Into::into)
             .collect();
-        metadata::set(object, "finalizers", kept);
+        metadata::set_list(object, "finalizers", kept);
     })
     .await
 }
 
-async fn delete_all(core: &Core, served: &Arc<Served>) -> Result<(), Failure> {
+/// Whether a collection is one of ours, whatever a definition says.
+fn is_built_in(core: &Core, collection: &str) -> bool {
+    core.registry
+        .get()
+        .all()
+        .any(|served| !served.is_custom && *served.resource.collection == *collection)
+}
+
+async fn delete_all(core: &Core, collection: &str) -> Result<(), Failure> {
+    let Some(served) = core.served_for(collection) else {
+        return Ok(());
+    };
     let snapshot = core.store.snapshot();
-    let keys: Vec<Key> = snapshot
-        .range(&served.resource.collection, None, None)
+    let living = snapshot
+        .range(collection, None, None)
+        .filter(|entry| !entry.payload.facts().is_deleting);
+    let keys: Vec<Key> = living.map(|entry| entry.key.clone()).collect();
+    let served = &served;
+    each(keys, |key| async move {
+        delete(core, served, &key, DeletionPropagation::Background).await
+    })
+    .await
+}
+
+/// A definition is gone: nothing of it is served, and its names are free.
+async fn forget(core: &Core, definitions: &Definitions, name: &str) -> Result<(), Failure> {
+    core.registry.replace(|registry| registry.without_definition(name));
+    definitions.forget(name);
+    definitions.tell();
+    let snapshot = core.store.snapshot();
+    let mut left: Vec<Key> = snapshot
+        .get(&Key::new(PUBLICATIONS, "", name))
         .map(|entry| entry.key.clone())
+        .into_iter()
         .collect();
-    for key in keys {
-        let call = Call::internal(served, &key.namespace, &key.name, "");
-        match core.delete(&call, &DeleteOptions::default()).await {
-            Err(failure) if failure.reason != Reason::NotFound => return Err(failure),
-            _ => {}
-        }
+    if !is_built_in(core, name) {
+        // A definition is called like the collection of its objects. One that a client wrote in the last moment would
+        // show up again with the next definition of this name.
+        left.extend(snapshot.range(name, None, None).map(|entry| entry.key.clone()));
     }
-    Ok(())
+    each(left, |key| erase(core, key)).await
+}
+
+/// Removes something that no client can reach.
+async fn erase(core: &Core, key: Key) -> Result<(), Failure> {
+    let operation = Operation {
+        key,
+        expect: Expect::Any,
+        change: Change::Delete,
+    };
+    match core.commit(operation).await {
+        Ok(_) | Err(CommitError::Conflict { .. }) => Ok(()),
+        Err(error) => Err(unavailable(&error)),
+    }
 }
 
 async fn change(
@@ -318,5 +320,5 @@ async fn change(
     let Some(served) = core.registry.get().find(GROUP, "v1", PLURAL).cloned() else {
         return Ok(());
     };
-    super::change(core, &Call::internal(&served, "", name, subresource), change).await
+    super::change(core, &Call::internal(&served, "", name, subresource), None, change).await
 }

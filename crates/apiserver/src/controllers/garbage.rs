@@ -1,76 +1,57 @@
 //! Garbage collection: what has lost all of its owners goes; an owner that is deleted in the foreground goes after its
-//! dependents; one whose dependents stay lets go of them first.
+//! dependents; one whose dependents stay lets go of them first (kubernetes, pkg/controller/garbagecollector).
 
 use std::sync::Arc;
 
 use hyperplane_store::{Entry, Key};
 use hyperplane_wire::{
-    Failure, Reason,
+    Failure,
     delete_options::{DeleteOptions, DeletionPropagation, Preconditions},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::dependents::Dependents;
+use super::{
+    WIDTH, change, definitions::Definitions, dependents::Dependents, each, graph::Wait, ignore_absent, owners,
+    owners::Owners, pending,
+};
 use crate::{
     call::Call,
     core::Core,
     metadata,
     object::{Object, Owner},
-    ownership,
     registry::Served,
-    verbs::{
-        delete::{FOREGROUND, ORPHAN},
-        modify::Modification,
-    },
+    verbs::delete::{FOREGROUND, ORPHAN},
 };
 
-/// What there is to say about the owners of an object.
-#[derive(Debug, Default)]
-struct Owners {
-    /// Those that are there, and stay.
-    solid: usize,
-    /// Those that are gone.
-    gone: Vec<Box<str>>,
-    /// Those that wait for this object before they go.
-    waiting: Vec<Box<str>>,
-}
+/// Under which name Events are reported.
+const COMPONENT: &str = "garbage-collector-controller";
 
 /// Collects for ever.
-pub(crate) async fn run(core: &Core, dependents: &Dependents) {
-    loop {
-        let key = dependents.next().await;
-        match look_at(core, dependents, &key).await {
-            Ok(()) => {}
-            Err(failure) if matches!(failure.reason, Reason::NotFound | Reason::Conflict) => {}
-            Err(failure) => {
-                tracing::warn!(error = %failure, object = %key, "Garbage was not collected; it is tried again.");
-                tokio::time::sleep(core.limits.retry_pause).await;
-                dependents.again(key);
-            }
+pub(crate) async fn run(core: &Core, dependents: &Dependents, definitions: &Definitions) {
+    let collect = pending::drive(core, &dependents.pending, WIDTH, |key| async move {
+        look_at(core, dependents, &key).await
+    });
+    let resolve = async {
+        let mut publications = definitions.publications();
+        while publications.changed().await.is_ok() {
+            dependents.resolve();
         }
-    }
+    };
+    tokio::join!(collect, resolve);
 }
 
 async fn look_at(core: &Core, dependents: &Dependents, key: &Key) -> Result<(), Failure> {
     let snapshot = core.store.snapshot();
-    let Some(entry) = snapshot.get(key) else {
-        return Ok(());
-    };
-    let Some(served) = core.served_for(&key.collection) else {
+    let (Some(entry), Some(served)) = (snapshot.get(key), core.served_for(&key.collection)) else {
         return Ok(());
     };
     let facts = entry.payload.facts();
-    if facts.is_deleting {
-        let has = |name: &str| facts.finalizers.iter().any(|finalizer| **finalizer == *name);
-        if has(ORPHAN) {
-            return orphan(core, dependents, &served, entry).await;
-        }
-        if has(FOREGROUND) {
-            return delete_dependents(core, dependents, &served, entry).await;
-        }
-        return Ok(());
+    match Wait::of(facts) {
+        Some(Wait::Orphan) => orphan(core, dependents, &served, entry).await,
+        Some(Wait::Foreground) => delete_dependents(core, dependents, &served, entry).await,
+        None if facts.is_deleting => Ok(()),
+        None => collect(core, dependents, &served, entry).await,
     }
-    collect(core, dependents, &served, entry).await
 }
 
 /// Lets go of every dependent, then of the owner.
@@ -81,15 +62,26 @@ async fn orphan(
     owner: &Entry<Object>,
 ) -> Result<(), Failure> {
     let uid = &owner.payload.facts().uid;
-    for key in dependents.of(uid) {
-        if let Some(served) = core.served_for(&key.collection) {
-            ignore_absent(drop_owners(core, &served, &key, std::slice::from_ref(uid)).await)?;
-        }
+    let all = || {
+        let keys = dependents.graph().of(uid);
+        keys.into_iter()
+            .filter_map(|key| Some((core.served_for(&key.collection)?, key)))
+    };
+    let dropped = [uid.clone()];
+    let dropped = &dropped;
+    each(all().collect::<Vec<_>>(), |(served, key)| async move {
+        drop_owners(core, &served, &key, None, dropped).await
+    })
+    .await?;
+    if all().next().is_some() {
+        // One came meanwhile: it is let go too.
+        dependents.pending.add([owner.key.clone()]);
+        return Ok(());
     }
     drop_finalizer(core, served, owner, ORPHAN).await
 }
 
-/// Deletes dependents that hold the owner back; without any, the owner may go.
+/// Has dependents deleted; when none holds the owner back, it may go.
 async fn delete_dependents(
     core: &Core,
     dependents: &Dependents,
@@ -97,26 +89,22 @@ async fn delete_dependents(
     owner: &Entry<Object>,
 ) -> Result<(), Failure> {
     let uid = &owner.payload.facts().uid;
+    let circle = dependents.graph().in_circle(uid);
+    for key in circle {
+        ignore_absent(unblock(core, &key, uid).await)?;
+    }
     let snapshot = core.store.snapshot();
-    let mut is_held = false;
-    for key in dependents.of(uid) {
-        let Some(entry) = snapshot.get(&key) else {
-            continue;
-        };
-        let facts = entry.payload.facts();
-        is_held |= facts
-            .owners
-            .iter()
-            .any(|owner| owner.uid == *uid && owner.block_owner_deletion);
-        if !facts.is_deleting {
-            dependents.again(key);
-        }
+    let all = dependents.graph().of(uid);
+    let living = |key: &Key| {
+        snapshot
+            .get(key)
+            .is_some_and(|entry| !entry.payload.facts().is_deleting)
+    };
+    dependents.pending.add(all.into_iter().filter(living));
+    if dependents.graph().is_held(uid) {
+        return Ok(());
     }
-    if is_held {
-        Ok(())
-    } else {
-        drop_finalizer(core, served, owner, FOREGROUND).await
-    }
+    drop_finalizer(core, served, owner, FOREGROUND).await
 }
 
 /// Deletes an object that has no owner left, and removes owners that are gone from one that has.
@@ -126,84 +114,48 @@ async fn collect(
     served: &Arc<Served>,
     entry: &Entry<Object>,
 ) -> Result<(), Failure> {
-    let owners = judge(core, entry);
-    let key = &entry.key;
+    let owners = owners::judge(core, dependents, entry);
+    for owner in &owners.elsewhere {
+        report(core, served, entry, owner).await;
+    }
     if owners.gone.is_empty() && owners.waiting.is_empty() {
         return Ok(());
     }
+    let uid = &entry.payload.facts().uid;
     if owners.solid > 0 {
         let dropped: Vec<Box<str>> = owners.gone.into_iter().chain(owners.waiting).collect();
-        return drop_owners(core, served, key, &dropped).await;
+        return drop_owners(core, served, &entry.key, Some(uid.to_string()), &dropped).await;
     }
-    let uid = &entry.payload.facts().uid;
-    let goes_in_foreground = !owners.waiting.is_empty() && dependents.has(uid);
     let options = DeleteOptions {
-        propagation_policy: goes_in_foreground.then_some(DeletionPropagation::Foreground),
+        propagation_policy: Some(propagation(dependents, &owners, entry)),
+        // If it changes meanwhile it is looked at again: perhaps it has an owner then.
         preconditions: Preconditions {
             uid: Some(uid.to_string()),
             resource_version: Some(entry.revision.to_string()),
         },
         ..DeleteOptions::default()
     };
-    let call = Call::internal(served, &key.namespace, &key.name, "");
-    match core.delete(&call, &options).await {
-        Ok(_) => Ok(()),
-        // It changed meanwhile: perhaps it has an owner now.
-        Err(failure) if failure.reason == Reason::Conflict => {
-            dependents.again(key.clone());
-            Ok(())
-        }
-        Err(failure) => Err(failure),
-    }
+    let call = Call::internal(served, &entry.key.namespace, &entry.key.name, "");
+    core.delete(&call, &options).await.map(|_| ())
 }
 
-fn judge(core: &Core, entry: &Entry<Object>) -> Owners {
-    let mut owners = Owners::default();
-    for owner in &entry.payload.facts().owners {
-        match find(core, &entry.key, owner) {
-            Found::Unknown => owners.solid += 1,
-            Found::Absent => owners.gone.push(owner.uid.clone()),
-            Found::Present(found) => {
-                let facts = found.payload.facts();
-                let waits = facts.is_deleting && facts.finalizers.iter().any(|name| **name == *FOREGROUND);
-                if waits {
-                    owners.waiting.push(owner.uid.clone());
-                } else {
-                    owners.solid += 1;
-                }
-            }
-        }
-    }
-    owners
-}
-
-enum Found {
-    Present(Arc<Entry<Object>>),
-    Absent,
-    /// Nobody can tell: the kind is not served, or the owner could be in any namespace.
-    Unknown,
-}
-
-fn find(core: &Core, dependent: &Key, owner: &Owner) -> Found {
-    let registry = core.registry.get();
-    let Some(served) = registry.find_kind(&owner.api_version, &owner.kind) else {
-        return Found::Unknown;
-    };
-    let namespace = match (served.resource.is_namespaced(), dependent.namespace.is_empty()) {
-        (true, true) => return Found::Unknown,
-        (true, false) => &*dependent.namespace,
-        (false, _) => "",
-    };
-    let snapshot = core.store.snapshot();
-    match snapshot.get(&served.key(namespace, &owner.name)) {
-        Some(entry) if entry.payload.facts().uid == owner.uid => Found::Present(Arc::clone(entry)),
-        _ => Found::Absent,
+/// An owner that waits for an object with dependents waits for those too. Otherwise what the object asks for is done.
+fn propagation(dependents: &Dependents, owners: &Owners, entry: &Entry<Object>) -> DeletionPropagation {
+    let facts = entry.payload.facts();
+    let has = |name: &str| facts.finalizers.iter().any(|finalizer| **finalizer == *name);
+    let waits = !owners.waiting.is_empty() && dependents.graph().has_dependents(&facts.uid);
+    match () {
+        () if waits => DeletionPropagation::Foreground,
+        () if has(ORPHAN) => DeletionPropagation::Orphan,
+        () if has(FOREGROUND) => DeletionPropagation::Foreground,
+        () => DeletionPropagation::Background,
     }
 }
 
 async fn drop_finalizer(core: &Core, served: &Arc<Served>, owner: &Entry<Object>, name: &str) -> Result<(), Failure> {
-    let uid = owner.payload.facts().uid.to_string();
-    change(core, served, &owner.key, Some(uid), &|object| {
+    let uid = Some(owner.payload.facts().uid.to_string());
+    let call = Call::internal(served, &owner.key.namespace, &owner.key.name, "");
+    change(core, &call, uid, &|object| {
         let kept: Vec<Value> = metadata::finalizers(object)
             .filter(|finalizer| *finalizer != name)
             .map(Into::into)
@@ -213,47 +165,75 @@ async fn drop_finalizer(core: &Core, served: &Arc<Served>, owner: &Entry<Object>
     .await
 }
 
-async fn drop_owners(core: &Core, served: &Arc<Served>, key: &Key, uids: &[Box<str>]) -> Result<(), Failure> {
-    change(core, served, key, None, &|object| {
-        let mut owners = metadata::of(object)
-            .get("ownerReferences")
-            .and_then(Value::as_array)
-            .cloned()
-            .unwrap_or_default();
-        owners.retain(|owner| {
-            let uid = owner.get("uid").and_then(Value::as_str).unwrap_or_default();
-            !uids.iter().any(|dropped| **dropped == *uid)
-        });
+async fn drop_owners(
+    core: &Core,
+    served: &Arc<Served>,
+    key: &Key,
+    uid: Option<String>,
+    dropped: &[Box<str>],
+) -> Result<(), Failure> {
+    let call = Call::internal(served, &key.namespace, &key.name, "");
+    change(core, &call, uid, &|object| {
+        let mut owners = references(object);
+        owners.retain(|owner| !dropped.iter().any(|uid| owner["uid"] == **uid));
         metadata::set_list(object, "ownerReferences", owners);
     })
     .await
 }
 
-async fn change(
-    core: &Core,
-    served: &Arc<Served>,
-    key: &Key,
-    uid: Option<String>,
-    change: &(dyn Fn(&mut Value) + Send + Sync),
-) -> Result<(), Failure> {
-    let call = Call::internal(served, &key.namespace, &key.name, "");
-    let next = |old: Option<&Value>| {
-        let old = old.ok_or_else(|| call.not_found())?;
-        let mut object = old.clone();
-        change(&mut object);
-        Ok(ownership::record_update(core, &call, Some(old), object))
+/// Lets an owner go before a dependent, because the dependent waits for the owner too.
+async fn unblock(core: &Core, key: &Key, uid: &str) -> Result<(), Failure> {
+    let Some(served) = core.served_for(&key.collection) else {
+        return Ok(());
     };
-    let modification = Modification {
-        uid,
-        creates: false,
-        next: &next,
-    };
-    core.modify(&call, &modification).await.map(|_| ())
+    change(
+        core,
+        &Call::internal(&served, &key.namespace, &key.name, ""),
+        None,
+        &|object| {
+            let mut owners = references(object);
+            for owner in owners.iter_mut().filter(|owner| owner["uid"] == uid) {
+                owner["blockOwnerDeletion"] = json!(false);
+            }
+            metadata::set_list(object, "ownerReferences", owners);
+        },
+    )
+    .await
 }
 
-fn ignore_absent(result: Result<(), Failure>) -> Result<(), Failure> {
-    match result {
-        Err(failure) if failure.reason == Reason::NotFound => Ok(()),
-        other => other,
+fn references(object: &Value) -> Vec<Value> {
+    metadata::of(object)
+        .get("ownerReferences")
+        .and_then(Value::as_array)
+        .cloned()
+        .unwrap_or_default()
+}
+
+/// Tells that an owner counts for nothing because it is in another namespace. That it cannot be told changes nothing.
+async fn report(core: &Core, served: &Arc<Served>, entry: &Entry<Object>, owner: &Owner) {
+    let Some(events) = core.registry.get().find("", "v1", "events").cloned() else {
+        return;
+    };
+    let key = &entry.key;
+    let message = format!(
+        "ownerRef [{}/{}, namespace: {}, name: {}, uid: {}] does not exist in namespace {:?}",
+        owner.api_version, owner.kind, key.namespace, owner.name, owner.uid, key.namespace
+    );
+    let suffix = u64::from_le_bytes(core.entropy.bytes());
+    let now = metadata::time(core.clock.now());
+    let event = json!({
+        "apiVersion": "v1", "kind": "Event",
+        "metadata": {"name": format!("{}.{suffix:016x}", key.name), "namespace": &*key.namespace},
+        "involvedObject": {
+            "apiVersion": served.api_version, "kind": served.resource.kind, "namespace": &*key.namespace,
+            "name": &*key.name, "uid": &*entry.payload.facts().uid,
+        },
+        "type": "Warning", "reason": "OwnerRefInvalidNamespace", "message": message, "count": 1,
+        "firstTimestamp": now, "lastTimestamp": now,
+        "source": {"component": COMPONENT}, "reportingComponent": COMPONENT,
+    });
+    let call = Call::internal(&events, &key.namespace, "", "");
+    if let Err(error) = core.create(&call, event).await {
+        tracing::debug!(%error, object = %key, "An Event about a misplaced owner was not written.");
     }
 }

@@ -1,31 +1,57 @@
-//! What the server does by itself: it collects garbage, ends namespaces, serves definitions. Each controller is an
-//! observer, which notes with every commit what has to be looked at, and a loop, which looks at it.
+//! What the server does by itself: it collects garbage, ends namespaces, serves definitions, signs certificates, fills
+//! roles and removes what has ended. Each controller is an observer, which notes with every commit what has to be looked
+//! at, and a loop, which looks at it. At rest nothing is written and nothing runs.
 
+mod approval;
 mod certificates;
 pub(crate) mod conditions;
 pub(crate) mod definitions;
 mod dependents;
 mod expiry;
+mod furniture;
 mod garbage;
+mod graph;
+mod lifetimes;
 mod names;
 mod namespaces;
+mod owners;
 mod pending;
 pub(crate) mod protection;
+mod publication;
 mod roles;
+mod schedule;
+mod termination;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
+use futures::{StreamExt, stream};
 use hyperplane_access::signing::SigningAuthority;
 use hyperplane_seams::Clock;
-use hyperplane_store::Observer;
-use hyperplane_wire::Failure;
+use hyperplane_store::{Key, Observer};
+use hyperplane_wire::{
+    Failure, Reason,
+    delete_options::{DeleteOptions, DeletionPropagation},
+};
 use serde_json::Value;
 
 use self::{
     certificates::Certificates, definitions::Definitions, dependents::Dependents, expiry::Expiry,
     namespaces::Namespaces, protection::Protection, roles::Roles,
 };
-use crate::{call::Call, core::Core, object::Object, ownership, registry::Registry, verbs::modify::Modification};
+use crate::{
+    call::Call,
+    core::Core,
+    object::Object,
+    ownership,
+    registry::{Registry, Served},
+    verbs::modify::Modification,
+};
+
+/// How many writes a controller has under way: enough to share a synchronisation of the disk, too few to crowd out
+/// clients.
+const WIDTH: usize = 64;
+/// How long changes are gathered before what waits for them is looked at again, so that thousands are a few looks.
+const GATHER: Duration = Duration::from_millis(50);
 
 /// What controllers have noted.
 pub(crate) struct Observers {
@@ -75,6 +101,8 @@ impl Observers {
 pub(crate) struct Means {
     /// The certificates that pods trust, as PEM.
     pub root_certificates: String,
+    /// The certificates of those who sign for clients, as PEM; empty where clients have none.
+    pub client_certificates: String,
     /// Who signs certificates; without it none are.
     pub authority: Option<SigningAuthority>,
 }
@@ -87,13 +115,18 @@ pub(crate) async fn run(core: &Core, observers: &Observers, means: &Means) {
         protection::run(core, &observers.protection),
         roles::run(core, &observers.roles),
         definitions::run(core, &observers.definitions),
-        garbage::run(core, &observers.dependents),
-        namespaces::run(core, &observers.namespaces, &means.root_certificates),
+        garbage::run(core, &observers.dependents, &observers.definitions),
+        namespaces::run(core, &observers.namespaces, means),
     );
 }
 
-/// Changes an object in the name of the server.
-async fn change(core: &Core, call: &Call, change: &(dyn Fn(&mut Value) + Send + Sync)) -> Result<(), Failure> {
+/// Changes an object in the name of the server; with a uid, only that very object.
+async fn change(
+    core: &Core,
+    call: &Call,
+    uid: Option<String>,
+    change: &(dyn Fn(&mut Value) + Send + Sync),
+) -> Result<(), Failure> {
     let next = |old: Option<&Value>| {
         let old = old.ok_or_else(|| call.not_found())?;
         let mut object = old.clone();
@@ -101,9 +134,41 @@ async fn change(core: &Core, call: &Call, change: &(dyn Fn(&mut Value) + Send + 
         Ok(ownership::record_update(core, call, Some(old), object))
     };
     let modification = Modification {
-        uid: None,
+        uid,
         creates: false,
         next: &next,
     };
     core.modify(call, &modification).await.map(|_| ())
+}
+
+/// Deletes an object in the name of the server.
+async fn delete(core: &Core, served: &Arc<Served>, key: &Key, propagation: DeletionPropagation) -> Result<(), Failure> {
+    let options = DeleteOptions {
+        propagation_policy: Some(propagation),
+        ..DeleteOptions::default()
+    };
+    core.delete(&Call::internal(served, &key.namespace, &key.name, ""), &options)
+        .await
+        .map(|_| ())
+}
+
+/// Does something to each, to several at once. All are tried; of what failed the first is told.
+async fn each<T, F>(items: Vec<T>, act: impl Fn(T) -> F) -> Result<(), Failure>
+where
+    F: Future<Output = Result<(), Failure>>,
+{
+    let mut results = stream::iter(items).map(act).buffer_unordered(WIDTH);
+    let mut outcome = Ok(());
+    while let Some(result) = results.next().await {
+        outcome = outcome.and(ignore_absent(result));
+    }
+    outcome
+}
+
+/// What is gone needs nothing done to it.
+fn ignore_absent(result: Result<(), Failure>) -> Result<(), Failure> {
+    match result {
+        Err(failure) if failure.reason == Reason::NotFound => Ok(()),
+        other => other,
+    }
 }

@@ -1,13 +1,19 @@
 //! Volumes in use stay: a claim goes after the last pod that mounts it, a volume after the claim that is bound to it.
 //! Admission adds the finalizers, this takes them away.
 
-use std::sync::Arc;
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use hyperplane_store::{Event, EventKind, Key, Observer, Snapshot};
-use hyperplane_wire::{Failure, Reason};
+use hyperplane_wire::Failure;
 use serde_json::Value;
 
-use super::{change, pending::Pending};
+use super::{
+    GATHER, WIDTH, change,
+    pending::{self, Pending},
+};
 use crate::{call::Call, core::Core, metadata, object::Object};
 
 /// The collection of claims.
@@ -25,49 +31,49 @@ const PODS: &str = "pods";
 pub(crate) struct Protection {
     pending: Pending<Key>,
     /// Those that are held, to be looked at again when a pod or a claim goes.
-    held: std::sync::Mutex<std::collections::BTreeSet<Key>>,
+    held: Mutex<BTreeSet<Key>>,
 }
 
 impl Protection {
-    fn held(&self) -> std::sync::MutexGuard<'_, std::collections::BTreeSet<Key>> {
-        self.held.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn held(&self) -> MutexGuard<'_, BTreeSet<Key>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    fn put(&self, key: &Key, object: &Object) {
-        if matches!(&*key.collection, CLAIMS | VOLUMES) && object.facts().is_deleting {
-            self.held().insert(key.clone());
-            self.pending.add(key.clone());
-        }
-    }
+/// Whether an object is one that waits to go.
+fn waits(key: &Key, object: &Object) -> bool {
+    matches!(&*key.collection, CLAIMS | VOLUMES) && object.facts().is_deleting
 }
 
 impl Observer<Object> for Protection {
     fn reset(&self, snapshot: &Snapshot<Object>) {
-        for collection in [CLAIMS, VOLUMES] {
-            for entry in snapshot.range(collection, None, None) {
-                self.put(&entry.key, &entry.payload);
-            }
-        }
+        let all = [CLAIMS, VOLUMES]
+            .into_iter()
+            .flat_map(|collection| snapshot.range(collection, None, None));
+        let held: BTreeSet<Key> = all
+            .filter(|entry| waits(&entry.key, &entry.payload))
+            .map(|entry| entry.key.clone())
+            .collect();
+        self.pending.add(held.clone());
+        *self.held() = held;
     }
 
     fn committed(&self, events: &[Arc<Event<Object>>]) {
         for event in events {
             let key = &event.entry.key;
-            match event.kind {
-                EventKind::Created => self.put(key, &event.entry.payload),
-                EventKind::Updated => {
-                    self.put(key, &event.entry.payload);
-                    // A pod that has ended mounts nothing, a volume that is released is bound to nothing.
-                    if matches!(&*key.collection, PODS | VOLUMES) {
-                        self.pending.extend(self.held().iter().cloned());
-                    }
-                }
-                EventKind::Deleted => {
-                    self.held().remove(key);
-                    if matches!(&*key.collection, PODS | CLAIMS) {
-                        self.pending.extend(self.held().iter().cloned());
-                    }
-                }
+            if !matches!(&*key.collection, PODS | CLAIMS | VOLUMES) {
+                continue;
+            }
+            if event.kind == EventKind::Deleted {
+                self.held().remove(key);
+            } else if waits(key, &event.entry.payload) {
+                self.held().insert(key.clone());
+                self.pending.note(event.revision, [key.clone()]);
+            }
+            // A pod that has ended or is gone mounts nothing, a volume that is released is bound to nothing.
+            if event.kind != EventKind::Created {
+                let held = self.held().clone();
+                self.pending.note_later(event.revision, GATHER, held);
             }
         }
     }
@@ -75,18 +81,10 @@ impl Observer<Object> for Protection {
 
 /// Lets go of what is no longer in use for ever.
 pub(crate) async fn run(core: &Core, protection: &Protection) {
-    loop {
-        let key = protection.pending.next().await;
-        match look_at(core, &key).await {
-            Ok(()) => {}
-            Err(failure) if failure.reason == Reason::NotFound => {}
-            Err(failure) => {
-                tracing::warn!(error = %failure, object = %key, "A volume was not let go; it is tried again.");
-                tokio::time::sleep(core.limits.retry_pause).await;
-                protection.pending.add(key);
-            }
-        }
-    }
+    pending::drive(core, &protection.pending, WIDTH, |key| async move {
+        look_at(core, &key).await
+    })
+    .await;
 }
 
 async fn look_at(core: &Core, key: &Key) -> Result<(), Failure> {
@@ -115,6 +113,7 @@ async fn look_at(core: &Core, key: &Key) -> Result<(), Failure> {
     change(
         core,
         &Call::internal(&served, &key.namespace, &key.name, ""),
+        None,
         &|object| {
             let kept: Vec<Value> = metadata::finalizers(object)
                 .filter(|name| *name != finalizer)

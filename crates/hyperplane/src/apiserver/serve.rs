@@ -249,6 +249,7 @@ fn settings(arguments: &Serve, prepared: &Prepared, address: SocketAddr) -> anyh
         cluster.key.expose_secret(),
     )?);
     settings.root_certificates.clone_from(&cluster.certificate);
+    settings.client_certificates.clone_from(&cluster.certificate);
     settings.service_range = arguments.service_cluster_ip_range;
     settings.address = address.to_string();
     settings.audit = arguments.audit_log.as_deref().map(audit::sink).transpose()?;

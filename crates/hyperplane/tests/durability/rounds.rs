@@ -20,7 +20,7 @@ use super::{
 /// Writers of one kind.
 const WRITERS: u64 = 2;
 /// Acknowledged writes after which the server is killed, at most.
-const MOST_WRITES: u64 = 150;
+const MOST_WRITES: u64 = 100;
 /// Turns of the scheduler that it may then still have.
 const MOST_TURNS: u64 = 64;
 /// Every so many rounds the server is also killed while it starts, at most so often.
