@@ -8,6 +8,9 @@ use std::{
     io::{BufRead as _, BufReader, Read as _},
     path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, ExitStatus, Stdio},
+    sync::mpsc::{self, RecvTimeoutError},
+    thread,
+    time::Duration,
 };
 
 use kube::{
@@ -16,11 +19,26 @@ use kube::{
 };
 use serde_json::Value;
 
+/// After so long something counts as never coming. Nothing takes a tenth of it.
+pub const NEVER: Duration = Duration::from_mins(2);
+
+/// Waits for something that must come, and says what did not.
+pub async fn soon<T>(what: &str, coming: impl Future<Output = T>) -> T {
+    tokio::time::timeout(NEVER, coming)
+        .await
+        .unwrap_or_else(|_| panic!("{what}: it never came"))
+}
+
 /// A command of the binary.
 pub fn hyperplane(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hyperplane"));
     command.arg("apiserver").args(arguments);
     command
+}
+
+fn kill(process: u32, signal: &str) {
+    let id = process.to_string();
+    assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
 }
 
 /// The path as an argument.
@@ -42,8 +60,16 @@ impl Process {
         let mut command = hyperplane(&["--listen", "127.0.0.1:0", "-o", "json"]);
         let mut child = command.args(arguments).stdout(Stdio::piped()).spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let (is_ready, ready) = mpsc::channel::<()>();
+        let id = child.id();
+        thread::spawn(move || {
+            if ready.recv_timeout(NEVER) == Err(RecvTimeoutError::Timeout) {
+                kill(id, "-KILL");
+            }
+        });
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();
+        drop(is_ready);
         let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
         Self { child, stdout, ready }
     }
@@ -79,8 +105,7 @@ impl Process {
 
     /// Sends a signal.
     pub fn signal(&self, signal: &str) {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+        kill(self.child.id(), signal);
     }
 
     /// Waits for the end; says what else there was on standard output.
@@ -106,10 +131,11 @@ impl Drop for Process {
     }
 }
 
-/// A client by a kubeconfig.
+/// A client by a kubeconfig. It does not ask again by itself: being told to come back later counts as not being served.
 pub async fn client(kubeconfig: Kubeconfig) -> Client {
     let options = KubeConfigOptions::default();
-    let config = Config::from_custom_kubeconfig(kubeconfig, &options).await.unwrap();
+    let mut config = Config::from_custom_kubeconfig(kubeconfig, &options).await.unwrap();
+    config.default_retry = false;
     Client::try_from(config).unwrap()
 }
 

@@ -4,6 +4,8 @@ use http::Request;
 use kube::{Client, Error};
 use serde_json::{Value, json};
 
+use crate::apiserver::soon;
+
 /// The namespace of everything.
 pub const NAMESPACE: &str = "durability";
 /// Every so many writes one is large, so that the log is swept again and again.
@@ -107,7 +109,8 @@ pub async fn send(client: &Client, method: &str, path: &str, body: &Value) -> Re
         .method(method)
         .uri(path)
         .header("content-type", media);
-    client.request(request.body(body).unwrap()).await
+    let answer = client.request(request.body(body).unwrap());
+    soon(&format!("an answer to {method} {path}"), answer).await
 }
 
 /// The definition of widgets.

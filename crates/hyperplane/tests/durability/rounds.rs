@@ -16,6 +16,7 @@ use super::{
     watcher::{Checkpoint, Passed, Seen, Watcher, by_name},
     writer::{Acknowledged, Writer},
 };
+use crate::apiserver::soon;
 
 /// Writers of one kind.
 const WRITERS: u64 = 2;
@@ -92,7 +93,7 @@ impl World {
             .unwrap();
         let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
         objects::send(client, "POST", definitions, &definition()).await.unwrap();
-        established(client, definitions).await;
+        soon("the definition", established(client, definitions)).await;
         for kind in Kind::ALL {
             let list = list(client, kind).await;
             for is_selecting in [false, false, true] {
@@ -145,19 +146,19 @@ impl World {
         drop(sender);
         let mut told = Vec::new();
         for _ in 0..self.dice.below(MOST_WRITES + 1) {
-            told.extend(acknowledged.recv().await);
+            told.extend(soon("an acknowledged write", acknowledged.recv()).await);
         }
         for _ in 0..self.dice.below(MOST_TURNS) {
             task::yield_now().await;
         }
         assert_eq!(kill().0.code(), None, "it ended by itself");
-        while let Some(writer) = writing.join_next().await {
+        while let Some(writer) = soon("the end of the writers", writing.join_next()).await {
             self.writers.push(writer.unwrap());
         }
         while let Some(write) = acknowledged.recv().await {
             told.push(write);
         }
-        while let Some(watcher) = watching.join_next().await {
+        while let Some(watcher) = soon("the end of the watchers", watching.join_next()).await {
             self.watchers.push(watcher.unwrap());
         }
         let revisions = told.iter().filter_map(|write| write.revision);
@@ -195,7 +196,8 @@ impl World {
     async fn agree(&self, passed: Vec<(Kind, bool, oneshot::Receiver<Passed>)>) {
         let mut seen: BTreeMap<(String, bool), Vec<Seen>> = BTreeMap::new();
         for (kind, is_selecting, passed) in passed {
-            let passed = passed.await.expect("a watcher that fails says why");
+            let what = format!("a watcher of {kind:?} in round {}", self.round);
+            let passed = soon(&what, passed).await.expect("a watcher that fails says why");
             let Some(events) = passed.seen else { continue };
             let other = seen
                 .entry((kind.path(), is_selecting))
