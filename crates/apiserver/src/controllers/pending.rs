@@ -174,7 +174,14 @@ where
 
 #[cfg(test)]
 mod tests {
+    use std::{cell::Cell, pin::pin};
+
+    use hyperplane_seams::Clock;
+    use hyperplane_store::Memory;
+    use jiff::Timestamp;
+
     use super::*;
+    use crate::{Entropy, Server, Settings, Shared};
 
     fn overload() -> Failure {
         Failure::too_many_requests("later", 1)
@@ -190,6 +197,30 @@ mod tests {
         assert!(matches!(pending.state().take(Instant::now()), Taken::Nothing));
         pending.finish("a", Ok(()), Duration::from_secs(1));
         assert_eq!(pending.next().await.0, "a");
+    }
+
+    /// On other threads an observer's word may arrive long before its commit is published.
+    #[tokio::test]
+    async fn nothing_is_looked_at_before_readers_see_it() {
+        let settings = Settings::new(
+            Clock::anchored(Timestamp::UNIX_EPOCH),
+            Entropy::new(|bytes| bytes.fill(7)),
+        );
+        let (server, writer, _) = Server::open(&Shared::new(), settings, Memory).expect("memory holds a store");
+        let pending = Pending::default();
+        pending.note(Revision(1), ["a"]);
+        let looks = Cell::new(0);
+        let mut driven = pin!(drive(&server.core, &pending, 1, |_| {
+            looks.set(looks.get() + 1);
+            async { Ok(()) }
+        }));
+        assert!(futures::poll!(&mut driven).is_pending());
+        assert_eq!(looks.get(), 0);
+
+        tokio::spawn(writer.run());
+        server.bootstrap().await.expect("a new server takes its first objects");
+        assert!(futures::poll!(&mut driven).is_pending());
+        assert_eq!(looks.get(), 1);
     }
 
     #[tokio::test(start_paused = true)]

@@ -85,12 +85,17 @@ async fn watch(_connection: Connection, mut body: Incoming, count: u64, sent: Op
     while seen < count {
         let frame = body.frame().await.context("a watch ended")??;
         let Some(data) = frame.data_ref() else { continue };
-        seen += data.iter().filter(|byte| **byte == b'\n').count() as u64;
+        seen += lines(data);
         if let Some(sent) = &sent {
             latencies.extend(read(data, &mut line, sent)?);
         }
     }
     Ok(latencies)
+}
+
+#[expect(clippy::naive_bytecount, reason = "a crate for one line of a benchmark is too much")]
+fn lines(data: &Bytes) -> u64 {
+    data.iter().filter(|byte| **byte == b'\n').count() as u64
 }
 
 /// The time that each event in some bytes took since its request was made.

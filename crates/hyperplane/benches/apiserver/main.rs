@@ -2,13 +2,6 @@
 //! writes on both. Run it by `cargo xtask bench apiserver`. Owns the order of things and the sizes.
 
 #![allow(
-    clippy::items_after_statements,
-    clippy::naive_bytecount,
-    clippy::type_complexity,
-    clippy::unused_self,
-    reason = "a benchmark reads best next to what it measures"
-)]
-#![allow(
     clippy::disallowed_methods,
     reason = "a benchmark is about real time on a real machine"
 )]

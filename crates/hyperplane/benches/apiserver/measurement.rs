@@ -35,8 +35,8 @@ impl Sizes {
         self.objects(connections) * 2
     }
 
-    /// Requests that list.
-    pub fn lists(&self, connections: u64) -> u64 {
+    /// Requests that list. A quick look takes as many: they are few.
+    pub fn lists(connections: u64) -> u64 {
         (connections * 2).max(10)
     }
 

@@ -71,7 +71,7 @@ impl Operation {
                 sizes.gets(connections),
                 Arc::new(move |number| get(connections, number % objects)),
             ),
-            Self::List => (sizes.lists(connections), Arc::new(|_| list())),
+            Self::List => (Sizes::lists(connections), Arc::new(|_| list())),
             Self::Watch => return fan_out::run(server, connections, sizes.watched(connections)).await,
         };
         load::run(server, connections, count, make).await

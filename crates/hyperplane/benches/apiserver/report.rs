@@ -9,6 +9,17 @@ use crate::{
     server::Ground,
 };
 
+/// A number of an outcome.
+type Take = fn(&Outcome) -> f64;
+
+/// What was done over how many connections, and what it took on each server.
+struct Line<'a> {
+    operation: &'static str,
+    connections: u64,
+    embedded: Option<&'a Measured>,
+    real: Option<&'a Measured>,
+}
+
 /// Everything that was measured.
 pub struct Report {
     /// By server.
@@ -46,7 +57,13 @@ impl Report {
             "{:<7}{:>9}{:>10}{:>8}{:>8}{:>10}{:>8}{:>8}{:>8}",
             "", "connect.", "per s", "p50 ms", "p99 ms", "per s", "p50 ms", "p99 ms", "ratio"
         )?;
-        for ((operation, connections), [embedded, real]) in self.rows() {
+        for line in self.lines() {
+            let Line {
+                operation,
+                connections,
+                embedded,
+                real,
+            } = line;
             write!(text, "{operation:<7}{connections:>9}")?;
             for measured in [embedded, real] {
                 match measured {
@@ -74,15 +91,20 @@ impl Report {
             "{:<7}{:>9}{:>14}{:>14}{:>18}{:>18}",
             "", "connect.", "embedded", "real", "client/embedded", "client/real"
         )?;
-        for ((operation, connections), measured) in self.rows() {
+        for line in self.lines() {
+            let Line {
+                operation,
+                connections,
+                embedded,
+                real,
+            } = line;
             write!(text, "{operation:<7}{connections:>9}")?;
-            for width_and_time in [
-                (14, measured[0].map(Measured::server_time_each)),
-                (14, measured[1].map(Measured::server_time_each)),
-                (18, measured[0].map(Measured::client_time_each)),
-                (18, measured[1].map(Measured::client_time_each)),
+            for (width, time) in [
+                (14, embedded.map(Measured::server_time_each)),
+                (14, real.map(Measured::server_time_each)),
+                (18, embedded.map(Measured::client_time_each)),
+                (18, real.map(Measured::client_time_each)),
             ] {
-                let (width, time) = width_and_time;
                 write!(
                     text,
                     "{:>width$}",
@@ -105,7 +127,6 @@ impl Report {
             embedded.map(start),
             real.map(start),
         )?;
-        type Take = fn(&Outcome) -> f64;
         let memory: [(&str, Take); 4] = [
             ("resident memory, empty, MiB", |outcome| {
                 mebibytes(outcome.empty.resident)
@@ -126,24 +147,26 @@ impl Report {
         Ok(())
     }
 
-    /// The lines: what was done, over how many connections, and what it took on each server.
-    fn rows(&self) -> Vec<((&'static str, u64), [Option<&Measured>; 2])> {
+    fn lines(&self) -> Vec<Line<'_>> {
         let mut keys = Vec::new();
         for row in self.outcomes.values().flat_map(|outcome| &outcome.rows) {
             if !keys.contains(&(row.operation, row.connections)) {
                 keys.push((row.operation, row.connections));
             }
         }
-        let of = |ground, key| {
-            let rows = self.outcomes.get(&ground).map(|outcome| &outcome.rows);
-            let row = rows
-                .into_iter()
-                .flatten()
-                .find(|row| (row.operation, row.connections) == key);
-            row.map(|row| &row.measured)
-        };
-        let measured = |key| Ground::ALL.map(|ground| of(ground, key));
-        keys.into_iter().map(|key| (key, measured(key))).collect()
+        let lines = keys.into_iter().map(|(operation, connections)| Line {
+            operation,
+            connections,
+            embedded: self.measured(Ground::Embedded, operation, connections),
+            real: self.measured(Ground::Real, operation, connections),
+        });
+        lines.collect()
+    }
+
+    fn measured(&self, ground: Ground, operation: &str, connections: u64) -> Option<&Measured> {
+        let mut rows = self.outcomes.get(&ground)?.rows.iter();
+        let row = rows.find(|row| row.operation == operation && row.connections == connections)?;
+        Some(&row.measured)
     }
 
     /// The same as JSON.

@@ -1,6 +1,10 @@
 //! The rounds: start, compare, load, kill, check.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    io::{self, Write as _},
+    path::Path,
+};
 
 use kube::Client;
 use serde_json::{Value, json};
@@ -24,6 +28,8 @@ const WRITERS: u64 = 2;
 const MOST_WRITES: u64 = 100;
 /// Turns of the scheduler that it may then still have.
 const MOST_TURNS: u64 = 64;
+/// Every so many rounds somebody who waits is told.
+const TOLD_EVERY: u64 = 10;
 /// Every so many rounds the server is also killed while it starts, at most so often.
 const KILLED_STARTS_EVERY: u64 = 3;
 const MOST_KILLED_STARTS: u64 = 2;
@@ -41,13 +47,16 @@ struct World {
 }
 
 /// Runs some rounds on one directory.
-pub async fn run(seed: u64, rounds: u64) {
-    let directory = tempfile::tempdir().unwrap();
-    let mut data = Data::new(directory.path());
+pub async fn run(seed: u64, rounds: u64, directory: &Path) {
+    let mut data = Data::new(directory);
     let mut world = World::new(seed);
     let (mut sweeps, mut writes, mut oldest) = (0, 0, None);
     for round in 0..rounds {
         world.round = round;
+        if round.is_multiple_of(TOLD_EVERY) {
+            // Past the harness, which keeps what is printed until the end.
+            writeln!(io::stderr(), "round {round} of {rounds}: {writes} acknowledged writes").unwrap();
+        }
         let process = data.start();
         let client = process.client().await;
         if round == 0 {
