@@ -12,7 +12,7 @@ use hyper_util::rt::TokioIo;
 use rustls::pki_types::ServerName;
 use tokio::{net::TcpStream, task::JoinSet};
 
-use crate::server::Server;
+use crate::server::Door;
 
 /// A connection.
 pub struct Connection {
@@ -24,12 +24,12 @@ pub struct Connection {
 
 impl Connection {
     /// Opens a connection, up to the end of the handshake.
-    pub async fn open(server: &Server) -> Result<Self> {
-        let (host, _) = server.address.rsplit_once(':').context("an address has a port")?;
+    pub async fn open(door: &Door) -> Result<Self> {
+        let (host, _) = door.address.rsplit_once(':').context("an address has a port")?;
         let name = ServerName::try_from(host.to_owned())?;
-        let stream = TcpStream::connect(&server.address).await?;
+        let stream = TcpStream::connect(&door.address).await?;
         stream.set_nodelay(true)?;
-        let stream = server.tls.connect(name, stream).await?;
+        let stream = door.tls.connect(name, stream).await?;
         let (sender, connection) = handshake(TokioIo::new(stream)).await?;
         let mut driver = JoinSet::new();
         driver.spawn(async {
@@ -38,7 +38,7 @@ impl Connection {
         });
         Ok(Self {
             sender,
-            host: HeaderValue::try_from(&server.address)?,
+            host: HeaderValue::try_from(&door.address)?,
             _driver: driver,
         })
     }

@@ -1,6 +1,7 @@
 //! Writes that a hundred watchers see: how many events reach them per second, and how long one takes from its request.
 
 use std::{
+    mem,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -10,6 +11,7 @@ use bytes::Bytes;
 use http::{Method, Request};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
+use serde_json::Value;
 use tokio::task::JoinSet;
 
 use crate::{
@@ -17,7 +19,7 @@ use crate::{
     load::{self, Make},
     measurement::Measured,
     operations::{create_in, request},
-    server::Server,
+    server::{Door, Server},
 };
 
 /// Where the watched objects are.
@@ -32,19 +34,13 @@ type Sent = Arc<Mutex<Vec<Option<Instant>>>>;
 /// they take is seen by one watcher, which reads what it gets; the others count.
 pub async fn run(server: &Server, connections: u64, count: u64) -> Result<Measured> {
     let sent: Sent = Arc::new(Mutex::new(vec![None; usize::try_from(count)?]));
-    let list = Connection::open(server).await?.json(get("limit=1")).await?;
-    let revision = list["metadata"]["resourceVersion"]
-        .as_str()
-        .context("a list has a revision")?;
+    let list = Connection::open(&server.door).await?.json(get("limit=1")).await?;
+    let revision = revision(&list)?;
     let mut watching = JoinSet::new();
     for number in 0..WATCHERS {
-        let mut connection = Connection::open(server).await?;
-        let body = connection
-            .stream(get(&format!("watch=true&resourceVersion={revision}")))
-            .await?
-            .into_body();
+        let stream = Stream::open(&server.door, &revision).await?;
         let sent = (number == 0).then(|| Arc::clone(&sent));
-        watching.spawn(async move { watch(connection, body, count, sent).await });
+        watching.spawn(watch(server.door.clone(), stream, count, sent));
     }
     let (server_before, client_before) = (server.time()?, load::own_time()?);
     let began = Instant::now();
@@ -55,13 +51,16 @@ pub async fn run(server: &Server, connections: u64, count: u64) -> Result<Measur
         create_in(NAMESPACE, number + connections * 1_000_000)
     });
     load::run(server, connections, count, make).await?;
-    let mut latencies = Vec::new();
+    let (mut latencies, mut cuts) = (Vec::new(), 0);
     while let Some(done) = watching.join_next().await {
-        latencies.extend(done??);
+        let watched = done??;
+        latencies.extend(watched.latencies);
+        cuts += watched.cuts;
     }
     ensure!(latencies.len() as u64 == count, "a watcher missed events");
     let mut measured = Measured::new(latencies, began.elapsed());
     measured.count *= WATCHERS;
+    measured.cuts = cuts;
     measured.server_time = server.time()?.saturating_sub(server_before);
     measured.client_time = load::own_time()?.saturating_sub(client_before);
     Ok(measured)
@@ -72,6 +71,11 @@ fn get(query: &str) -> Request<Full<Bytes>> {
     request(Method::GET, &path, "", String::new())
 }
 
+fn revision(object: &Value) -> Result<String> {
+    let revision = object["metadata"]["resourceVersion"].as_str();
+    Ok(revision.context("everything has a revision")?.to_owned())
+}
+
 fn stamp(sent: &Sent, number: u64) {
     let mut sent = sent.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(slot) = usize::try_from(number).ok().and_then(|number| sent.get_mut(number)) {
@@ -79,43 +83,93 @@ fn stamp(sent: &Sent, number: u64) {
     }
 }
 
-/// Takes events until there were enough.
-async fn watch(_connection: Connection, mut body: Incoming, count: u64, sent: Option<Sent>) -> Result<Vec<Duration>> {
-    let (mut seen, mut latencies, mut line) = (0, Vec::new(), Vec::new());
+/// A watch on a connection of its own.
+struct Stream {
+    body: Incoming,
+    _connection: Connection,
+}
+
+impl Stream {
+    async fn open(door: &Door, revision: &str) -> Result<Self> {
+        let mut connection = Connection::open(door).await?;
+        let request = get(&format!("watch=true&resourceVersion={revision}"));
+        let body = connection.stream(request).await?.into_body();
+        Ok(Self {
+            body,
+            _connection: connection,
+        })
+    }
+}
+
+/// What a watcher saw.
+#[derive(Default)]
+struct Watched {
+    /// How long each event took, where that was asked for.
+    latencies: Vec<Duration>,
+    /// How often the server ended the watch because it was too slow.
+    cuts: u64,
+}
+
+/// Takes events until there were enough. A watch that the server cuts is taken up again where it was, as every client
+/// does.
+async fn watch(door: Door, mut stream: Stream, count: u64, sent: Option<Sent>) -> Result<Watched> {
+    let (mut watched, mut seen, mut lines) = (Watched::default(), 0, Lines::default());
     while seen < count {
-        let frame = body.frame().await.context("a watch ended")??;
-        let Some(data) = frame.data_ref() else { continue };
-        seen += lines(data);
-        if let Some(sent) = &sent {
-            latencies.extend(read(data, &mut line, sent)?);
-        }
+        let Some(frame) = stream.body.frame().await else {
+            let last: Value = serde_json::from_slice(&lines.last).context("a watch ended before its first event")?;
+            stream = Stream::open(&door, &revision(&last["object"])?).await?;
+            lines = Lines::default();
+            watched.cuts += 1;
+            continue;
+        };
+        let Ok(data) = frame?.into_data() else { continue };
+        seen += lines.take(&data, |line| match &sent {
+            Some(sent) => {
+                watched.latencies.push(latency(line, sent)?);
+                Ok(())
+            }
+            None => Ok(()),
+        })?;
     }
-    Ok(latencies)
+    Ok(watched)
 }
 
-#[expect(clippy::naive_bytecount, reason = "a crate for one line of a benchmark is too much")]
-fn lines(data: &Bytes) -> u64 {
-    data.iter().filter(|byte| **byte == b'\n').count() as u64
+/// Cuts bytes into lines.
+#[derive(Default)]
+struct Lines {
+    /// The last whole line.
+    last: Vec<u8>,
+    /// What came of the next one.
+    open: Vec<u8>,
 }
 
-/// The time that each event in some bytes took since its request was made.
-fn read(data: &Bytes, line: &mut Vec<u8>, sent: &Sent) -> Result<Vec<Duration>> {
+impl Lines {
+    /// Gives the lines that some bytes end to a function, and says how many they were.
+    fn take(&mut self, data: &[u8], mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<u64> {
+        let mut count = 0;
+        for part in data.split_inclusive(|byte| *byte == b'\n') {
+            self.open.extend_from_slice(part);
+            if part.ends_with(b"\n") {
+                each(&self.open)?;
+                mem::swap(&mut self.last, &mut self.open);
+                self.open.clear();
+                count += 1;
+            }
+        }
+        Ok(count)
+    }
+}
+
+/// The time that an event took since its request was made.
+fn latency(line: &[u8], sent: &Sent) -> Result<Duration> {
     let now = Instant::now();
-    let mut latencies = Vec::new();
-    for part in data.split_inclusive(|byte| *byte == b'\n') {
-        line.extend_from_slice(part);
-        if !part.ends_with(b"\n") {
-            break;
-        }
-        let event: serde_json::Value = serde_json::from_slice(line)?;
-        line.clear();
-        let name = event["object"]["metadata"]["name"]
-            .as_str()
-            .context("an event without a name")?;
-        let number: usize = name.trim_start_matches("object-").parse()?;
-        let sent = sent.lock().unwrap_or_else(PoisonError::into_inner);
-        let sent = sent.get(number % 1_000_000).copied().flatten();
-        latencies.push(now.saturating_duration_since(sent.context("an event before its request")?));
-    }
-    Ok(latencies)
+    let event: Value = serde_json::from_slice(line)?;
+    let name = event["object"]["metadata"]["name"].as_str();
+    let number: usize = name
+        .context("an event without a name")?
+        .trim_start_matches("object-")
+        .parse()?;
+    let sent = sent.lock().unwrap_or_else(PoisonError::into_inner);
+    let sent = sent.get(number % 1_000_000).copied().flatten();
+    Ok(now.saturating_duration_since(sent.context("an event before its request")?))
 }

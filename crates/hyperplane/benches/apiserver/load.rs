@@ -23,7 +23,7 @@ pub type Make = Arc<dyn Fn(u64) -> Request<Full<Bytes>> + Send + Sync>;
 pub async fn run(server: &Server, connections: u64, count: u64, make: Make) -> Result<Measured> {
     let mut open = Vec::new();
     for _ in 0..connections {
-        let mut connection = Connection::open(server).await?;
+        let mut connection = Connection::open(&server.door).await?;
         connection.send(operations::ready()).await?;
         open.push(connection);
     }

@@ -57,6 +57,8 @@ pub struct Measured {
     pub median: Duration,
     /// The time that 99 of 100 took at most.
     pub p99: Duration,
+    /// Watches that the server ended because they were too slow.
+    pub cuts: u64,
     /// Processor time of the server's processes.
     pub server_time: Duration,
     /// Processor time of this process.
@@ -109,7 +111,11 @@ impl fmt::Display for Measured {
             self.p99,
             self.server_time_each(),
             self.client_time_each()
-        )
+        )?;
+        match self.cuts {
+            0 => Ok(()),
+            cuts => write!(formatter, ", {cuts} watches cut"),
+        }
     }
 }
 

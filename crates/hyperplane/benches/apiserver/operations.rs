@@ -80,7 +80,7 @@ impl Operation {
 
 /// Makes the namespaces, one for each number of connections and one for watchers.
 pub async fn prepare(server: &Server) -> Result<()> {
-    let mut connection = Connection::open(server).await?;
+    let mut connection = Connection::open(&server.door).await?;
     let namespaces = CONNECTIONS
         .map(namespace)
         .into_iter()

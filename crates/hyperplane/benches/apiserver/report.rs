@@ -80,6 +80,16 @@ impl Report {
             let ratio = embedded.zip(real).map(|(embedded, real)| embedded.rate() / real.rate());
             writeln!(text, "{:>8}", times(ratio))?;
         }
+        for (ground, outcome) in &self.outcomes {
+            let cuts: u64 = outcome.rows.iter().map(|row| row.measured.cuts).sum();
+            if cuts > 0 {
+                writeln!(
+                    text,
+                    "{}: {cuts} watches were too slow, ended, and taken up again",
+                    ground.name()
+                )?;
+            }
+        }
         Ok(())
     }
 
@@ -186,6 +196,7 @@ fn outcome_json(outcome: &Outcome) -> Value {
             "operation": row.operation,
             "connections": row.connections,
             "count": row.measured.count,
+            "cutWatches": row.measured.cuts,
             "perSecond": row.measured.rate(),
             "p50Microseconds": micros(row.measured.median),
             "p99Microseconds": micros(row.measured.p99),

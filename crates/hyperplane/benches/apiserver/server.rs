@@ -59,14 +59,21 @@ impl Drop for Keeper {
     }
 }
 
+/// Where a server is, and how to get in.
+#[derive(Clone)]
+pub struct Door {
+    /// Host and port.
+    pub address: String,
+    /// As the administrator.
+    pub tls: TlsConnector,
+}
+
 /// A server that runs.
 pub struct Server {
     /// From nothing to the first answer.
     pub start: Duration,
-    /// Where it is, as host and port.
-    pub address: String,
-    /// How to get in as the administrator.
-    pub tls: TlsConnector,
+    /// How to reach it.
+    pub door: Door,
     processes: Vec<u32>,
     _keeper: Keeper,
 }
@@ -87,13 +94,15 @@ impl Server {
         let address = config.cluster_url.authority().context("a server has an address")?;
         let mut server = Self {
             start: Duration::ZERO,
-            address: address.to_string(),
-            tls: TlsConnector::from(Arc::new(tls)),
+            door: Door {
+                address: address.to_string(),
+                tls: TlsConnector::from(Arc::new(tls)),
+            },
             processes: process::below(names)?,
             _keeper: keeper,
         };
         ensure!(server.processes.len() == names.len(), "not all of {names:?} run");
-        Connection::open(&server).await?.send(operations::ready()).await?;
+        Connection::open(&server.door).await?.send(operations::ready()).await?;
         server.start = began.elapsed();
         Ok(server)
     }
