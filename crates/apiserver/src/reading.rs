@@ -2,7 +2,7 @@
 
 use hyperplane_wire::{
     Failure, Reason,
-    decode::{self, Decoded, Expected},
+    decode::{self, DecodeError, Decoded, Expected},
     negotiate::BodyFormat,
     options::FieldValidation,
 };
@@ -13,28 +13,38 @@ use crate::{call::Call, metadata};
 /// The object in a body.
 pub(crate) fn object(call: &Call, body: &[u8], format: BodyFormat) -> Result<Value, Failure> {
     let Decoded { mut value, duplicates } = decode::decode_object(body, format, &expected(call), call.served.origin())?;
-    settle(call, &mut value, duplicates)?;
+    let mut complaints = unknown(call, &mut value, duplicates)?;
+    if !call.served.is_custom {
+        decode::sort_complaints(body, format, &mut complaints);
+    }
+    tell(call, &complaints)?;
+    call.served.resource.behaviour.default(&mut value);
     Ok(value)
 }
 
 /// Makes a value an object of the kind: what the kind does not know is removed, refused or warned of, as the client
 /// wishes; what the client left open is filled in. `complaints` are those about the text from which it came.
-pub(crate) fn settle(call: &Call, value: &mut Value, mut complaints: Vec<String>) -> Result<(), Failure> {
-    let behaviour = &call.served.resource.behaviour;
-    let unknown = behaviour
-        .read(value)
-        .map_err(|malformed| expected(call).mishandled(&malformed.0))?;
+pub(crate) fn settle(call: &Call, value: &mut Value, complaints: Vec<String>) -> Result<(), Failure> {
+    let complaints = unknown(call, value, complaints)?;
+    tell(call, &complaints)?;
+    call.served.resource.behaviour.default(value);
+    Ok(())
+}
+
+/// Removes what the kind does not know, and complains about it too.
+fn unknown(call: &Call, value: &mut Value, mut complaints: Vec<String>) -> Result<Vec<String>, Failure> {
+    let read = call.served.resource.behaviour.read(value);
+    let unknown = read.map_err(|malformed| expected(call).mishandled(&malformed.0))?;
     complaints.extend(unknown.into_iter().map(|path| format!("unknown field {path:?}")));
-    if !complaints.is_empty() {
-        match call.field_validation {
-            FieldValidation::Ignore => {}
-            FieldValidation::Warn => complaints.iter().for_each(|complaint| call.warnings.add(complaint)),
-            FieldValidation::Strict => {
-                return Err(expected(call).strict_failure(&complaints));
-            }
-        }
+    Ok(complaints)
+}
+
+fn tell(call: &Call, complaints: &[String]) -> Result<(), Failure> {
+    match call.field_validation {
+        FieldValidation::Strict if !complaints.is_empty() => return Err(expected(call).strict_failure(complaints)),
+        FieldValidation::Warn => complaints.iter().for_each(|complaint| call.warnings.add(complaint)),
+        FieldValidation::Ignore | FieldValidation::Strict => {}
     }
-    behaviour.default(value);
     Ok(())
 }
 
@@ -61,8 +71,13 @@ fn expected(call: &Call) -> Expected<'_> {
 
 /// The intent in the body of an apply. It names the object that the path names, and says nothing of who owns what.
 pub(crate) fn intent(call: &Call, body: &[u8], format: BodyFormat) -> Result<Value, Failure> {
-    let Decoded { mut value, duplicates } =
-        decode::decode(body, format).map_err(|error| Failure::bad_request(format!("error decoding YAML: {error}")))?;
+    let Decoded { mut value, duplicates } = decode::decode(body, format).map_err(|error| {
+        let conversion = matches!(error, DecodeError::Yaml(_)).then_some("error converting YAML to JSON: ");
+        Failure::bad_request(format!(
+            "error decoding YAML: {}{error}",
+            conversion.unwrap_or_default()
+        ))
+    })?;
     let of = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();
     let (api_version, kind) = (of("apiVersion"), of("kind"));
     if api_version != call.served.api_version || kind != call.served.resource.kind {

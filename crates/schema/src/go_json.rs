@@ -1,11 +1,11 @@
 //! What is wrong with a text that is no JSON, in the words of Go's `encoding/json`. Runs only after a fast parser has
 //! refused the text, or to find the number that does not fit.
 
-use hyperplane_schema::go_text::quote;
+use crate::go_text::quote;
 
 /// What the scan found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict<'a> {
+pub enum Verdict<'a> {
     /// The text is JSON; the first number beyond the range of a float64, if there is one.
     Valid {
         /// The literal.
@@ -16,7 +16,7 @@ pub(crate) enum Verdict<'a> {
 }
 
 /// Scans a text; containers deeper than `maximum_depth` are an error.
-pub(crate) fn scan(text: &[u8], maximum_depth: usize) -> Verdict<'_> {
+pub fn scan(text: &[u8], maximum_depth: usize) -> Verdict<'_> {
     let mut scanner = Scanner {
         text,
         at: 0,

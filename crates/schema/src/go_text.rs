@@ -14,6 +14,18 @@ const SMALL_EXPONENT: i32 = -4;
 /// Below this exponent `encoding/json` prints a float with an exponent.
 const SMALL_JSON_EXPONENT: i32 = -6;
 
+/// A number without a sign as `strconv.ParseUint` reads it, or its complaint.
+pub fn parse_unsigned(text: &str) -> Result<u64, String> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let cause = if is_number {
+        "value out of range"
+    } else {
+        "invalid syntax"
+    };
+    let number = text.parse().ok().filter(|_| is_number);
+    number.ok_or_else(|| format!("strconv.ParseUint: parsing {}: {cause}", quote(text)))
+}
+
 /// A string as `%q` prints it.
 pub fn quote(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);

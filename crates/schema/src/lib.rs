@@ -16,6 +16,7 @@ mod embedded;
 mod field_error;
 mod field_path;
 mod formats;
+pub mod go_json;
 mod go_net;
 mod go_regex;
 pub mod go_text;

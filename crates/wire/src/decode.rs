@@ -4,10 +4,12 @@
 use std::borrow::Cow;
 
 use hyperplane_kinds::{Resource, Subresource};
-use hyperplane_schema::{FieldError, go_text::quote};
+use hyperplane_schema::{FieldError, go_json, go_text::quote};
 use serde_json::{Map, Value};
 
-use crate::{Failure, GroupKind, Origin, discovery::hexadecimal, json_value, negotiate::BodyFormat, scan, yaml_value};
+use crate::{
+    Failure, GroupKind, Origin, discovery::hexadecimal, document_order, json_value, negotiate::BodyFormat, yaml_value,
+};
 
 /// How deeply a body may nest. Upstream allows 10,000; objects are walked, compared, dropped and, by Rust clients,
 /// parsed by recursion, and the parser of those clients stops at 128 with the envelope of a list or event around it.
@@ -73,13 +75,21 @@ pub fn decode(body: &[u8], format: BodyFormat) -> Result<Decoded, DecodeError> {
 
 /// Reads a JSON body.
 pub fn decode_json(body: &[u8]) -> Result<Decoded, DecodeError> {
-    json_value::decode(&as_text(body)).map_err(|error| match scan::scan(body, MAXIMUM_DEPTH) {
-        scan::Verdict::Invalid(message) => DecodeError::Json(message),
-        scan::Verdict::Valid {
+    json_value::decode(&as_text(body)).map_err(|error| match go_json::scan(body, MAXIMUM_DEPTH) {
+        go_json::Verdict::Invalid(message) => DecodeError::Json(message),
+        go_json::Verdict::Valid {
             overflow: Some(literal),
         } => DecodeError::Number(literal.to_owned()),
-        scan::Verdict::Valid { overflow: None } => DecodeError::Json(error),
+        go_json::Verdict::Valid { overflow: None } => DecodeError::Json(error),
     })
+}
+
+/// Puts complaints about fields into the order in which a body of a built-in kind names the fields. YAML is read by way
+/// of a map, which has another order.
+pub fn sort_complaints(body: &[u8], format: BodyFormat, complaints: &mut [String]) {
+    if format == BodyFormat::Json && complaints.len() > 1 {
+        document_order::sort(&as_text(body), complaints);
+    }
 }
 
 /// Bytes that are no UTF-8 become replacement characters, one each, as in Go.

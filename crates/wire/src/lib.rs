@@ -8,6 +8,7 @@ pub mod continue_token;
 pub mod decode;
 pub mod delete_options;
 pub mod discovery;
+mod document_order;
 pub mod encode;
 mod failures;
 mod field_selector;
@@ -24,11 +25,11 @@ mod reason;
 pub mod request;
 #[cfg(test)]
 mod samples;
-mod scan;
 pub mod selector;
 pub mod status;
 pub mod table;
 pub mod version;
+mod yaml_text;
 mod yaml_value;
 
 pub use group::{GroupKind, GroupResource, Origin};

@@ -96,6 +96,13 @@ fn duplicate(error: &Error) -> Option<String> {
 
 fn syntax(error: &Error) -> DecodeError {
     let error = error.without_snippet();
+    let cause = match error {
+        Error::AliasError { error, .. } => error,
+        other => other,
+    };
+    if matches!(cause, Error::AliasReplayLimitExceeded { .. }) {
+        return DecodeError::Yaml("document contains excessive aliasing".to_owned());
+    }
     match error.location() {
         Some(location) if location.line() > 0 => DecodeError::Yaml(format!("line {}: {error}", location.line())),
         _ => DecodeError::Yaml(error.to_string()),

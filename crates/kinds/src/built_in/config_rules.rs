@@ -1,6 +1,7 @@
 //! What ConfigMaps, Secrets and ServiceAccounts must be.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use hyperplane_schema::{go_json, go_json::Verdict};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -17,6 +18,8 @@ const SIZE_LIMIT: usize = 1024 * 1024;
 const IMMUTABLE: &str = "field is immutable when `immutable` is set";
 /// Stands in complaints for what nobody may see.
 const REDACTED: &str = "<secret contents redacted>";
+/// How deeply Go's decoder goes.
+const MAXIMUM_DEPTH: usize = 10_000;
 const ACCOUNT_ANNOTATION: &str = "kubernetes.io/service-account.name";
 
 pub(super) fn validate_config_map(
@@ -110,16 +113,31 @@ fn validate_type(secret: &Value, data: Option<&Map<String, Value>>, path: &Path<
             .and_then(|data| data.get(key))
             .and_then(Value::as_str)
             .unwrap_or_default();
-        if text(secret, "type") == kind && !encoded.is_empty() && !is_json(encoded) {
-            complaints.invalid(&path.key(key), REDACTED, "must be JSON");
+        if text(secret, "type") == kind
+            && !encoded.is_empty()
+            && let Some(complaint) = no_object(encoded)
+        {
+            complaints.invalid(&path.key(key), REDACTED, complaint);
         }
     }
 }
 
-/// Whether bytes in base64 are JSON.
-fn is_json(encoded: &str) -> bool {
+/// Why bytes in base64 are no JSON object, in the words of Go's decoder.
+fn no_object(encoded: &str) -> Option<String> {
     let decoded = BASE64_STANDARD.decode(encoded).unwrap_or_default();
-    serde_json::from_slice::<Value>(&decoded).is_ok()
+    if let Verdict::Invalid(complaint) = go_json::scan(&decoded, MAXIMUM_DEPTH) {
+        return Some(complaint);
+    }
+    let kind = match decoded.trim_ascii().first()? {
+        b'{' | b'n' => return None,
+        b'[' => "array",
+        b'"' => "string",
+        b't' | b'f' => "bool",
+        _ => "number",
+    };
+    Some(format!(
+        "json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}"
+    ))
 }
 
 fn validate_immutable(object: &Value, old: &Value, fields: &[&str], complaints: &mut Complaints) {

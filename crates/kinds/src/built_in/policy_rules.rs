@@ -1,5 +1,6 @@
 //! What a PodDisruptionBudget must be.
 
+use hyperplane_schema::{BadValue, go_text};
 use serde_json::Value;
 
 use super::share_rules::{validate_not_over_all, validate_share};
@@ -18,7 +19,7 @@ pub(super) fn validate(budget: &Value, _old: Option<&Value>, target: Target<'_>,
     let path = Path::new("spec");
     if specification.get("minAvailable").is_some() && specification.get("maxUnavailable").is_some() {
         let detail = "minAvailable and maxUnavailable cannot be both set";
-        complaints.invalid(&path, hyperplane_schema::BadValue::Omitted, detail);
+        complaints.invalid(&path, BadValue::Text(shown(specification)), detail);
     }
     for field in ["minAvailable", "maxUnavailable"] {
         if let Some(value) = specification.get(field) {
@@ -32,4 +33,27 @@ pub(super) fn validate(budget: &Value, _old: Option<&Value>, target: Target<'_>,
         let known = ["AlwaysAllow", "IfHealthyBudget"];
         complaints.one_of(&path.child("unhealthyPodEvictionPolicy"), policy, &known);
     }
+}
+
+/// The specification as upstream prints its own structure: every field, in the order in which they are declared there.
+fn shown(specification: &Value) -> String {
+    let field = |name: &str| specification.get(name).map_or_else(|| "null".to_owned(), go_text::json);
+    let selector = specification
+        .get("selector")
+        .map_or_else(|| "null".to_owned(), shown_selector);
+    format!(
+        "{{\"MinAvailable\":{},\"Selector\":{selector},\"MaxUnavailable\":{},\"UnhealthyPodEvictionPolicy\":{}}}",
+        field("minAvailable"),
+        field("maxUnavailable"),
+        field("unhealthyPodEvictionPolicy"),
+    )
+}
+
+/// Labels stand before expressions there.
+fn shown_selector(selector: &Value) -> String {
+    let fields = ["matchLabels", "matchExpressions"].into_iter().filter_map(|name| {
+        let value = selector.get(name)?;
+        Some(format!("\"{name}\":{}", go_text::json(value)))
+    });
+    format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
 }

@@ -7,6 +7,10 @@ use super::macros;
 /// Upstream refuses deeper nesting; it also keeps the walks over the tree from running out of stack.
 const MAX_DEPTH: usize = 250;
 
+/// What an expression may begin with, in the words and the order of upstream's parser.
+const EXPRESSION_BEGINS: &str = "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, \
+                                 STRING, BYTES, IDENTIFIER}";
+
 /// Words that may become syntax one day.
 const RESERVED: [&str; 17] = [
     "as",
@@ -57,7 +61,7 @@ impl Parser {
         if *self.peek() == Token::End {
             Ok(root)
         } else {
-            Err(self.unexpected())
+            Err(self.complaint(&format!("extraneous input '{}' expecting <EOF>", self.found())))
         }
     }
 
@@ -91,19 +95,46 @@ impl Parser {
     }
 
     fn expect(&mut self, symbol: &str) -> Parsed<usize> {
-        self.take(symbol).ok_or_else(|| self.unexpected())
+        self.take(symbol).ok_or_else(|| match symbol {
+            ")" | "]" | "}" if self.peek() == &Token::End => {
+                self.complaint(&format!("missing '{symbol}' at '{}'", self.found()))
+            }
+            _ => self.complaint(&format!("mismatched input '{}' expecting '{symbol}'", self.found())),
+        })
     }
 
     fn unexpected(&self) -> Complaint {
-        let found = match self.peek() {
+        self.complaint(&format!("mismatched input '{}'", self.found()))
+    }
+
+    /// What stands where an expression should begin, as upstream's parser complains: it would go on behind anything but
+    /// the end.
+    fn no_expression(&self) -> Complaint {
+        let word = if self.peek() == &Token::End {
+            "mismatched"
+        } else {
+            "extraneous"
+        };
+        self.complaint(&format!(
+            "{word} input '{}' expecting {EXPRESSION_BEGINS}",
+            self.found()
+        ))
+    }
+
+    fn complaint(&self, message: &str) -> Complaint {
+        Complaint {
+            place: self.place(),
+            message: format!("Syntax error: {message}"),
+        }
+    }
+
+    /// The next token as the parser names it.
+    fn found(&self) -> String {
+        match self.peek() {
             Token::Ident(name) | Token::Quoted(name) | Token::Number(name) | Token::Float(name) => name.clone(),
             Token::Literal(literal) => format!("{literal:?}"),
             Token::Symbol(symbol) => (*symbol).to_owned(),
             Token::End => "<EOF>".to_owned(),
-        };
-        Complaint {
-            place: self.place(),
-            message: format!("Syntax error: mismatched input '{found}'"),
         }
     }
 
@@ -316,7 +347,7 @@ impl Parser {
             Token::Ident(name) => self.name(&name, place),
             _ => {
                 self.at = start;
-                Err(self.unexpected())
+                Err(self.no_expression())
             }
         }
     }
