@@ -3,8 +3,12 @@
 use http::{Response, StatusCode};
 use hyperplane_access::{authenticate::Authenticator, tokens};
 use hyperplane_wire::version::VersionInfo;
+use serde_json::Value;
 
 use crate::{audit::Audit, body::Body, call::Warnings, metrics::Metrics, paths, render::respond, slots::Slots};
+
+/// How long relying parties may keep what they verify tokens by.
+const AN_HOUR: &str = "public, max-age=3600";
 
 /// What requests share.
 pub(crate) struct Front {
@@ -33,12 +37,7 @@ impl Front {
             return paths::not_found();
         };
         let document = issuer.openid_configuration(&format!("{}{}", issuer.url, tokens::JWKS_PATH));
-        respond(
-            StatusCode::OK,
-            "application/json",
-            document.to_string().into_bytes(),
-            &Warnings::default(),
-        )
+        published("application/json", &document)
     }
 
     /// The keys of service-account tokens.
@@ -46,12 +45,12 @@ impl Front {
         let Some(issuer) = &self.authenticator.issuer else {
             return paths::not_found();
         };
-        let document = issuer.jwks();
-        respond(
-            StatusCode::OK,
-            "application/jwk-set+json",
-            document.to_string().into_bytes(),
-            &Warnings::default(),
-        )
+        published("application/jwk-set+json", &issuer.jwks())
     }
+}
+
+fn published(content_type: &'static str, document: &Value) -> Response<Body> {
+    let bytes = document.to_string().into_bytes();
+    let response = respond(StatusCode::OK, content_type, bytes, &Warnings::default());
+    paths::cached(response, AN_HOUR)
 }

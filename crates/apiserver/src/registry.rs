@@ -145,6 +145,12 @@ impl Registry {
         resources.is_some_and(|resources| resources.values().any(|served| !served.is_custom))
     }
 
+    /// Whether built-in resources are served in a group.
+    pub fn has_built_in(&self, group: &str) -> bool {
+        let versions = self.groups.get(group).into_iter().flat_map(BTreeMap::values);
+        versions.flat_map(BTreeMap::values).any(|served| !served.is_custom)
+    }
+
     /// Whether a version of a group is served.
     pub fn has_version(&self, group: &str, version: &str) -> bool {
         self.groups

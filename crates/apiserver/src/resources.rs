@@ -100,17 +100,26 @@ enum Missing {
     Status(Failure),
 }
 
+impl Missing {
+    /// Built-in groups have a router, which answers with a Status; everything else falls through to a page.
+    fn of(is_built_in: bool) -> Self {
+        if is_built_in {
+            Self::Status(Failure::generic_path_not_found())
+        } else {
+            Self::Page
+        }
+    }
+}
+
 /// The resource at the path, if it is addressed as its scope demands.
 fn find(server: &Server, asked: &Asked<'_>) -> Result<Arc<Served>, Missing> {
     let info = asked.info;
     let registry = server.core.registry.get();
     let Some(served) = registry.find(&info.group, &info.version, &info.resource) else {
-        let is_built_in = registry.is_built_in(&info.group, &info.version);
-        return Err(if is_built_in {
-            Missing::Status(Failure::generic_path_not_found())
-        } else {
-            Missing::Page
-        });
+        let is_core = info.api_prefix == "api";
+        return Err(Missing::of(
+            is_core == info.group.is_empty() && registry.has_built_in(&info.group),
+        ));
     };
     let is_reachable = if served.resource.is_namespaced() {
         // Without a namespace, only collections are there.
@@ -120,7 +129,7 @@ fn find(server: &Server, asked: &Asked<'_>) -> Result<Arc<Served>, Missing> {
         info.namespace.is_empty() || info.resource == "namespaces"
     };
     if !is_reachable {
-        return Err(Missing::Page);
+        return Err(Missing::of(!served.is_custom));
     }
     let is_absent = info.has_path_verb || info.parts.len() > 3;
     match (is_absent, served.is_custom) {

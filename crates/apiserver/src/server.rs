@@ -174,7 +174,7 @@ impl Server {
     /// Creates what every cluster begins with. The writer must run.
     pub async fn bootstrap(&self) -> Result<(), Failure> {
         let is_new = self.core.store.snapshot().revision() == Revision::default();
-        bootstrap::run(&self.core).await?;
+        bootstrap::run(&self.core, &self.front.address).await?;
         // Who watched before a restart goes on where it was.
         if is_new {
             self.core
@@ -212,6 +212,10 @@ fn version() -> VersionInfo {
     VersionInfo {
         major: "1".to_owned(),
         minor: "36".to_owned(),
+        emulation_major: "1".to_owned(),
+        emulation_minor: "36".to_owned(),
+        min_compatibility_major: "1".to_owned(),
+        min_compatibility_minor: "35".to_owned(),
         git_version: concat!("v1.36.4+hyperplane.", env!("CARGO_PKG_VERSION")).to_owned(),
         git_commit: String::new(),
         git_tree_state: "clean".to_owned(),

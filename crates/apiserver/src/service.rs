@@ -123,6 +123,9 @@ impl Server {
     {
         let (parts, body) = request.into_parts();
         let info = RequestInfo::parse(&parts.method, &parts.uri);
+        if info.is_malformed {
+            return paths::malformed();
+        }
         let asked = Asked {
             parts: &parts,
             info: &info,
@@ -138,7 +141,9 @@ impl Server {
                 let answered = self.dispatch(&asked, &requester.user, body).await;
                 (Some(requester), answered.unwrap_or_else(|failure| failed(&failure)))
             }
-            Err(failure) if failure.reason == Reason::Forbidden => (None, render::unsniffed(failed(&failure))),
+            Err(failure) if matches!(failure.reason, Reason::Forbidden | Reason::BadRequest) => {
+                (None, render::unsniffed(failed(&failure)))
+            }
             Err(failure) => (None, failed(&failure)),
         };
         self.front.metrics.record(&info, response.status());
@@ -158,6 +163,10 @@ impl Server {
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
+        // Readers of paths forgive doubled slashes, routers do not.
+        if asked.parts.uri.path().starts_with("//") {
+            return Ok(paths::not_found());
+        }
         if asked.info.is_resource {
             resources::answer(self, asked, user, body).await
         } else {

@@ -11,7 +11,7 @@ use crate::{
 
 /// What upstream says it can write and read. Protobuf is on the list for custom resources too, although they never
 /// speak it; clients that prefer it name JSON as well.
-const MEDIA_TYPES: [&str; 3] = [
+pub const MEDIA_TYPES: [&str; 3] = [
     "application/json",
     "application/yaml",
     "application/vnd.kubernetes.protobuf",
@@ -101,8 +101,8 @@ pub struct Wishes<'a> {
 impl Wishes<'_> {
     /// The format of an answer about objects, or 406.
     pub fn format(&self, origin: Origin) -> Result<Format, Failure> {
-        if origin == Origin::BuiltIn && !self.accept.is_empty() && !names_known_type(self.accept) {
-            return Err(no_representation());
+        if origin == Origin::BuiltIn {
+            self.check_route(&MEDIA_TYPES)?;
         }
         self.first_accepted(transform)
             .ok_or_else(|| Failure::not_acceptable(&MEDIA_TYPES))
@@ -120,13 +120,43 @@ impl Wishes<'_> {
         }
     }
 
-    /// How a Status is written, which is always possible.
+    /// How a Status is written, which is always possible: indented where the client accepts none of our formats.
     pub fn error_encoding(&self) -> Encoding {
+        self.plain_encoding().unwrap_or(Encoding::Json { pretty: true })
+    }
+
+    /// How a document of discovery is written, or 406.
+    pub fn document_encoding(&self) -> Result<Encoding, Failure> {
+        self.plain_encoding()
+            .ok_or_else(|| Failure::not_acceptable(&MEDIA_TYPES))
+    }
+
+    fn plain_encoding(&self) -> Option<Encoding> {
         let plain = |clause: &Clause<'_>| clause.target().eq(&[None; 3]).then_some(Shape::Object);
-        let found = self.first_accepted(plain).map(|format| format.encoding);
-        found.unwrap_or(Encoding::Json {
-            pretty: self.is_pretty(),
-        })
+        self.first_accepted(plain).map(|format| format.encoding)
+    }
+
+    /// Whether JSON is accepted at all, in whatever shape.
+    pub fn accepts_json(&self) -> bool {
+        let is_json = |clause: &Clause<'_>| matches!(clause.encoding(), Some(Encoding::Json { .. }));
+        self.accept.is_empty() || clauses(self.accept).iter().any(is_json)
+    }
+
+    /// 406 unless the client names one of the types of a route. What is built in is routed by a library that looks at
+    /// `Accept` first, and knows no wildcard of the subtype.
+    pub fn check_route(&self, offered: &[&str]) -> Result<(), Failure> {
+        let mut named = self
+            .accept
+            .split(',')
+            .map(|clause| trimmed(clause.split(';').next().unwrap_or_default()));
+        if self.accept.is_empty() || named.any(|name| name == "*/*" || offered.contains(&name)) {
+            return Ok(());
+        }
+        let message = format!(
+            "406: Not Acceptable\n\nAvailable representations: {}",
+            offered.join(", ")
+        );
+        Err(Failure::new(Reason::NotAcceptable, message).with_details(Details::default()))
     }
 
     /// The first clause that names a format we write and a shape that `shape` knows.
@@ -235,23 +265,6 @@ impl Wishes<'_> {
         });
         found.ok_or_else(|| Failure::not_acceptable(&MEDIA_TYPES))
     }
-}
-
-/// Built-in kinds are routed by a library that looks at `Accept` first, and knows no wildcard of the subtype.
-fn names_known_type(accept: &str) -> bool {
-    accept.split(',').any(|clause| {
-        let media_type = trimmed(clause.split(';').next().unwrap_or_default());
-        media_type == "*/*" || MEDIA_TYPES.contains(&media_type)
-    })
-}
-
-fn no_representation() -> Failure {
-    let types = MEDIA_TYPES.join(", ");
-    Failure::new(
-        Reason::NotAcceptable,
-        format!("406: Not Acceptable\n\nAvailable representations: {types}"),
-    )
-    .with_details(Details::default())
 }
 
 /// The format of a body.

@@ -13,6 +13,14 @@ pub struct VersionInfo {
     pub major: String,
     /// The minor version.
     pub minor: String,
+    /// The major version of the API that is served, which upstream can set apart from that of the program.
+    pub emulation_major: String,
+    /// Its minor version.
+    pub emulation_minor: String,
+    /// The major version of the oldest clients and storage that it gets along with.
+    pub min_compatibility_major: String,
+    /// Its minor version.
+    pub min_compatibility_minor: String,
     /// The version that clients parse, such as `v1.36.4+hyperplane`.
     pub git_version: String,
     /// The commit.
@@ -119,6 +127,10 @@ mod tests {
         let info = VersionInfo {
             major: "1".to_owned(),
             minor: "36".to_owned(),
+            emulation_major: "1".to_owned(),
+            emulation_minor: "36".to_owned(),
+            min_compatibility_major: "1".to_owned(),
+            min_compatibility_minor: "35".to_owned(),
             git_version: "v1.36.4+x".to_owned(),
             git_commit: "c".to_owned(),
             git_tree_state: "clean".to_owned(),
@@ -131,6 +143,10 @@ mod tests {
         for name in [
             "major",
             "minor",
+            "emulationMajor",
+            "emulationMinor",
+            "minCompatibilityMajor",
+            "minCompatibilityMinor",
             "gitVersion",
             "gitCommit",
             "gitTreeState",

@@ -148,10 +148,10 @@ fn watches_stream_json_only() {
 #[test]
 fn errors_can_always_be_written() {
     assert_eq!(wishes("application/yaml").error_encoding(), Encoding::Yaml);
-    assert_eq!(wishes("text/html").error_encoding(), JSON);
+    assert_eq!(wishes("text/html").error_encoding(), Encoding::Json { pretty: true });
     assert_eq!(
         wishes("application/yaml;as=Table;g=meta.k8s.io;v=v1").error_encoding(),
-        JSON
+        Encoding::Json { pretty: true }
     );
     assert_eq!(wishes("").error_encoding(), JSON);
 }
