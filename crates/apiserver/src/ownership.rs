@@ -51,13 +51,19 @@ fn author<'a>(core: &Core, call: &'a Call) -> Author<'a> {
 
 fn with_scope<R>(call: &Call, act: impl FnOnce(&Scope<'_>) -> R) -> R {
     let types = |api_version: &str| call.served.resource.behaviour.field_types(api_version);
-    let none = ResetFields::none();
+    let behaviour = &call.served.resource.behaviour;
+    let of_subresource = match call.target() {
+        Target::Main | Target::Status => ResetFields::none(),
+        target @ Target::Subresource(_) => {
+            ResetFields::none().exclude(&call.served.api_version, behaviour.reset_fields(target))
+        }
+    };
     act(&Scope {
         types: &types,
         reset: match call.target() {
             Target::Main => &call.served.main_reset,
             Target::Status => &call.served.status_reset,
-            Target::Subresource(_) => &none,
+            Target::Subresource(_) => &of_subresource,
         },
     })
 }

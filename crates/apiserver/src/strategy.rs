@@ -62,20 +62,27 @@ pub(crate) fn prepare_update(resource: &Resource, object: &mut Value, old: &Valu
         }
     }
     metadata::remove(object, "selfLink");
-    if resource.has_generation && resource.behaviour.generation_changed(object, old) {
+    // Who binds a pod decides nothing that its controllers would have to observe.
+    let is_binding = target == Target::Subresource("binding");
+    if resource.has_generation && !is_binding && resource.behaviour.generation_changed(object, old) {
         metadata::set(object, "generation", metadata::generation(old) + 1);
     }
 }
 
-/// Complaints about a change.
-pub(crate) fn validate_update(resource: &Resource, object: &Value, old: &Value, target: Target<'_>) -> Vec<FieldError> {
+/// Complaints about a change, and those that are tolerated.
+pub(crate) fn validate_update(
+    resource: &Resource,
+    object: &Value,
+    old: &Value,
+    target: Target<'_>,
+) -> (Vec<FieldError>, Vec<FieldError>) {
     let mut errors = metadata_rules::check(object, resource.is_namespaced(), |_| Vec::new());
     // Upstream asks twice, once for all kinds and once for each, and clients see both answers.
     for _ in 0..2 {
         errors.extend(metadata_rules::check_update(object, old));
     }
-    resource
+    let tolerated = resource
         .behaviour
         .validate_after(&mut errors, object, Some(old), target);
-    errors
+    (errors, tolerated)
 }

@@ -88,9 +88,17 @@ pub trait Behaviour: fmt::Debug + Send + Sync {
     /// business, except the syntax of names ([`Behaviour::validate_name`]).
     fn validate(&self, object: &Value, old: Option<&Value>, target: Target<'_>) -> Vec<FieldError>;
 
-    /// The same after complaints about the metadata, on which it may depend what else is looked at.
-    fn validate_after(&self, errors: &mut Vec<FieldError>, object: &Value, old: Option<&Value>, target: Target<'_>) {
+    /// The same after complaints about the metadata, on which it may depend what else is looked at. Gives the complaints
+    /// that are tolerated, of which the client is told.
+    fn validate_after(
+        &self,
+        errors: &mut Vec<FieldError>,
+        object: &Value,
+        old: Option<&Value>,
+        target: Target<'_>,
+    ) -> Vec<FieldError> {
         errors.extend(self.validate(object, old, target));
+        Vec::new()
     }
 
     /// Why a name is none of this kind, in upstream's words.

@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    sync::{Arc, OnceLock},
+    sync::{Arc, LazyLock, OnceLock},
 };
 
 use hyperplane_merge::Types as FieldTypes;
@@ -130,6 +130,18 @@ impl Behaviour for BuiltInBehaviour {
     fn cells(&self, object: &Value, now: Timestamp) -> Vec<Value> {
         (self.row.cells)(object, now)
     }
+}
+
+/// How fields of a TokenRequest are owned, which is sent to a service account and is no resource of its own.
+pub fn token_request_types() -> &'static FieldTypes {
+    static TYPES: LazyLock<FieldTypes> = LazyLock::new(|| {
+        let types = Types::shared();
+        let index = types
+            .find("authentication.TokenRequest")
+            .expect("the table has every type that subresources take");
+        FieldTypes::openapi(&types.get(index).component, &types.components([index]))
+    });
+    &TYPES
 }
 
 fn is_specification_changed(object: &Value, old: &Value) -> bool {

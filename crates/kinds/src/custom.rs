@@ -299,7 +299,13 @@ impl Behaviour for CustomKind {
         errors
     }
 
-    fn validate_after(&self, errors: &mut Vec<FieldError>, object: &Value, old: Option<&Value>, target: Target<'_>) {
+    fn validate_after(
+        &self,
+        errors: &mut Vec<FieldError>,
+        object: &Value,
+        old: Option<&Value>,
+        target: Target<'_>,
+    ) -> Vec<FieldError> {
         match target {
             Target::Status => errors.extend(self.schema.validate_status(object, old)),
             Target::Main | Target::Subresource(_) => {
@@ -312,7 +318,7 @@ impl Behaviour for CustomKind {
             }
         }
         errors.extend(self.scale.as_ref().and_then(|scale| count_error(object, &scale.status)));
-        self.schema.rules_after(errors, object, old);
+        self.schema.rules_after(errors, object, old)
     }
 
     fn validate_name(&self, name: &str) -> Vec<String> {

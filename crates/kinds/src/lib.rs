@@ -21,6 +21,7 @@ mod types;
 mod value;
 
 pub use behaviour::{Behaviour, Malformed, Target};
+pub use behaviour_of_row::token_request_types;
 pub use built_in::built_in;
 pub use definitions::definition;
 pub use human::human_duration;

@@ -173,7 +173,7 @@ impl Schema {
 
     /// Complaints of the CEL rules; `old` makes transition rules count.
     pub fn rules(&self, value: &Value, old: Option<&Value>, budget: &mut Budget) -> Vec<FieldError> {
-        rules::evaluate(&self.arena, self.root, value, old, budget)
+        rules::evaluate(&self.arena, self.root, value, old, budget).errors
     }
 
     /// Whether there is any CEL rule.
@@ -182,15 +182,18 @@ impl Schema {
     }
 
     /// The rules after `errors` of [`Self::validate`]: not evaluated when a value has not even the right type or size.
-    pub fn rules_after(&self, errors: &mut Vec<FieldError>, value: &Value, old: Option<&Value>) {
+    /// Gives what is tolerated because it was so before.
+    pub fn rules_after(&self, errors: &mut Vec<FieldError>, value: &Value, old: Option<&Value>) -> Vec<FieldError> {
         if !self.has_rules() {
-            return;
+            return Vec::new();
         }
         if errors.iter().any(is_blocking) {
             errors.push(FieldError::invalid(ROOT_PATH, Value::Null, RULES_NOT_CHECKED));
-            return;
+            return Vec::new();
         }
-        errors.extend(self.rules(value, old, &mut Budget::per_object()));
+        let findings = rules::evaluate(&self.arena, self.root, value, old, &mut Budget::per_object());
+        errors.extend(findings.errors);
+        findings.tolerated
     }
 }
 

@@ -17,7 +17,7 @@ use self::cache::Cache;
 pub use self::{
     claims::{Claims, Reference},
     keys::{KeyError, SigningKey, VerifyingKey},
-    request::{EXTENDED_SECONDS, Issued, MAX_SECONDS, MIN_SECONDS, WARN_ONLY_SECONDS, request},
+    request::{DEFAULT_SECONDS, EXTENDED_SECONDS, Issued, MAX_SECONDS, MIN_SECONDS, WARN_ONLY_SECONDS, request},
 };
 
 /// The path of the key set below the address of the server.

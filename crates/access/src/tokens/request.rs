@@ -24,7 +24,7 @@ pub const WARN_ONLY_SECONDS: i64 = 60 * 60 + 7;
 /// How long those live.
 pub const EXTENDED_SECONDS: i64 = 365 * 24 * 60 * 60;
 /// The life of a token for which nobody asked a life.
-const DEFAULT_SECONDS: i64 = 60 * 60;
+pub const DEFAULT_SECONDS: i64 = 60 * 60;
 
 const GROUP: &str = "authentication.k8s.io";
 const KIND: &str = "TokenRequest";

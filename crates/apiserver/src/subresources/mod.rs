@@ -37,6 +37,7 @@ pub(crate) async fn create(server: &Server, call: &Call, body: &[u8], format: Bo
             let pods = pods.ok_or_else(Failure::generic_path_not_found)?;
             let of_pod = Call {
                 served: pods,
+                subresource: "binding".to_owned(),
                 ..call.of(&call.namespace, metadata::text(&binding, "name"))
             };
             binding::create(&server.core, &of_pod, &binding).await
@@ -44,7 +45,7 @@ pub(crate) async fn create(server: &Server, call: &Call, body: &[u8], format: Bo
         "" => reviews::answer(server, call, body, format),
         "binding" => binding::create(&server.core, call, &object(call, body, format)?).await,
         "eviction" => eviction::create(&server.core, call, &object(call, body, format)?).await,
-        "token" => token::create(server, call, &object(call, body, format)?),
+        "token" => token::create(server, call, object(call, body, format)?),
         other if OF_KUBELETS.contains(&other) => Err(no_kubelet(call)),
         _ => Err(Failure::generic_method_not_allowed()),
     }

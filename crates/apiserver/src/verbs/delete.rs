@@ -34,6 +34,8 @@ enum Deletion {
     Remove,
     /// It is marked, and goes later.
     Mark(Value),
+    /// It is marked, and goes now: watchers of kinds with a grace period see both.
+    MarkAndRemove(Value),
     /// It is on its way out already.
     Pending,
 }
@@ -97,8 +99,18 @@ impl Core {
                 answer: Answer::Stored(Arc::clone(current)),
                 is_gone: false,
             })),
-            Deletion::Mark(marked) => self.try_mark(call, current, marked).await,
-            Deletion::Remove => self.try_erase(call, current, object).await,
+            Deletion::Mark(marked) => {
+                let marked = self.try_mark(call, current, marked).await?;
+                Ok(marked.map(|entry| Deleted {
+                    answer: Answer::Stored(entry),
+                    is_gone: false,
+                }))
+            }
+            Deletion::MarkAndRemove(marked) => match self.try_mark(call, current, marked).await? {
+                Some(entry) => self.try_erase(call, &entry).await,
+                None => Ok(None),
+            },
+            Deletion::Remove => self.try_erase(call, current).await,
         }
     }
 
@@ -107,7 +119,7 @@ impl Core {
         call: &Call,
         current: &Arc<Entry<Object>>,
         marked: Value,
-    ) -> Result<Option<Deleted>, Failure> {
+    ) -> Result<Option<Arc<Entry<Object>>>, Failure> {
         let mut kept = marked;
         call.served.keep(&mut kept);
         let payload = self.payload(&kept)?;
@@ -117,10 +129,7 @@ impl Core {
                 revision: current.revision,
                 payload,
             };
-            return Ok(Some(Deleted {
-                answer: Answer::Stored(Arc::new(entry)),
-                is_gone: false,
-            }));
+            return Ok(Some(Arc::new(entry)));
         }
         let committed = self.commit(Operation {
             key: current.key.clone(),
@@ -128,21 +137,14 @@ impl Core {
             change: Change::Put(payload),
         });
         match committed.await {
-            Ok(entry) => Ok(Some(Deleted {
-                answer: Answer::Stored(entry),
-                is_gone: false,
-            })),
+            Ok(entry) => Ok(Some(entry)),
             Err(CommitError::Conflict { .. }) => Ok(None),
             Err(error) => Err(unavailable(&error)),
         }
     }
 
-    async fn try_erase(
-        &self,
-        call: &Call,
-        current: &Arc<Entry<Object>>,
-        object: Value,
-    ) -> Result<Option<Deleted>, Failure> {
+    async fn try_erase(&self, call: &Call, current: &Arc<Entry<Object>>) -> Result<Option<Deleted>, Failure> {
+        let mut revision = current.revision;
         if !call.is_dry_run {
             let committed = self.commit(Operation {
                 key: current.key.clone(),
@@ -150,11 +152,12 @@ impl Core {
                 change: Change::Delete,
             });
             match committed.await {
-                Ok(_) => {}
+                Ok(gone) => revision = gone.revision,
                 Err(CommitError::Conflict { .. }) => return Ok(None),
                 Err(error) => return Err(unavailable(&error)),
             }
         }
+        let object = call.served.show(current, revision);
         let answer = if call.served.resource.returns_deleted {
             Answer::Value(object)
         } else {
@@ -196,7 +199,10 @@ fn decide(call: &Call, options: &DeleteOptions, object: &Value, now: Timestamp) 
         .grace_period_seconds
         .map(|seconds| if seconds < 0 { 1 } else { seconds });
     let mut marked = object.clone();
+    let granted = behaviour.grace_period_seconds(object, requested);
     let mut seconds = 0;
+    // Whether there is a mark that was not there before, of a kind that has a grace period.
+    let mut is_graceful = granted.is_some();
     if metadata::is_deleting(object) {
         match shorten(object, requested, now) {
             Grace::Pending => return Deletion::Pending,
@@ -205,17 +211,18 @@ fn decide(call: &Call, options: &DeleteOptions, object: &Value, now: Timestamp) 
                 metadata::set(&mut marked, "deletionGracePeriodSeconds", remaining);
                 seconds = remaining;
             }
-            Grace::Over => {}
+            Grace::Over => is_graceful = false,
         }
-    } else if let Some(granted) = behaviour.grace_period_seconds(object, requested) {
-        seconds = granted;
+    } else {
+        seconds = granted.unwrap_or_default();
     }
     set_finalizers(call, options, &mut marked);
     if !metadata::is_deleting(object) {
         behaviour.begin_deletion(&mut marked, now);
     }
     let is_held = metadata::finalizers(&marked).next().is_some() || behaviour.is_held(&marked);
-    if !is_held && seconds == 0 {
+    let goes_now = !is_held && seconds == 0;
+    if goes_now && !is_graceful {
         return Deletion::Remove;
     }
     if !metadata::is_deleting(&marked) {
@@ -231,7 +238,11 @@ fn decide(call: &Call, options: &DeleteOptions, object: &Value, now: Timestamp) 
             metadata::set(&mut marked, "generation", generation);
         }
     }
-    Deletion::Mark(marked)
+    if goes_now {
+        Deletion::MarkAndRemove(marked)
+    } else {
+        Deletion::Mark(marked)
+    }
 }
 
 enum Grace {

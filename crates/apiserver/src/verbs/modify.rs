@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use hyperplane_schema::FieldError;
+use hyperplane_schema::{FieldError, go_text};
 use hyperplane_store::{Change, CommitError, Entry, Expect, Operation};
 use hyperplane_wire::{Failure, GroupKind};
 use serde_json::Value;
@@ -111,7 +111,10 @@ impl Core {
     fn finish_update(&self, call: &Call, object: &mut Value, old: &Value) -> Result<(), Failure> {
         let resource = &call.served.resource;
         strategy::prepare_update(resource, object, old, call.target());
-        let errors = strategy::validate_update(resource, object, old, call.target());
+        let (errors, tolerated) = strategy::validate_update(resource, object, old, call.target());
+        for error in tolerated {
+            call.warnings.add(error.to_string());
+        }
         if !errors.is_empty() {
             return Err(Self::invalid(call, object, &errors));
         }
@@ -210,9 +213,10 @@ fn check_revision(call: &Call, object: &mut Value, old: &Value) -> Result<(), Fa
         return Ok(());
     }
     let resource = &call.served.resource;
-    if !wanted.is_empty() && wanted.parse::<u64>().is_err() {
-        let error = FieldError::invalid("metadata.resourceVersion", wanted, "must be a number");
-        return Err(Failure::unclassified(error.to_string()));
+    if !wanted.is_empty()
+        && let Err(message) = go_text::parse_unsigned(wanted)
+    {
+        return Err(Failure::unclassified(message));
     }
     if !matches!(wanted, "" | "0") {
         return Err(Failure::conflict(&call.group_resource(), &call.name, STALE));

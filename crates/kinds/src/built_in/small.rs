@@ -187,7 +187,7 @@ const CLEANUP_FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
 fn create_definition(definition: &mut Value) {
     reset_status(definition);
     if let Some(map) = definition.as_object_mut() {
-        let status = json!({"acceptedNames": {"plural": "", "kind": ""}, "conditions": []});
+        let status = json!({"acceptedNames": {"plural": "", "kind": ""}, "conditions": null});
         map.insert("status".to_owned(), status);
     }
     add_stored_version(definition);
@@ -220,15 +220,22 @@ fn validate_definition(definition: &Value, old: Option<&Value>, _target: Target<
 
 fn begin_definition_deletion(definition: &mut Value, now: Timestamp) {
     let Some(map) = definition.as_object_mut() else { return };
-    add_text(entry(map, "metadata"), "finalizers", CLEANUP_FINALIZER);
+    let now = now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let metadata = entry(map, "metadata");
+    add_text(metadata, "finalizers", CLEANUP_FINALIZER);
+    // Upstream marks definitions by hand: no grace period, and no new generation.
+    metadata.insert("deletionTimestamp".to_owned(), json!(now));
     let condition = json!({
         "type": "Terminating",
         "status": "True",
-        "lastTransitionTime": now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        "lastTransitionTime": now,
         "reason": "InstanceDeletionPending",
         "message": "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
     });
-    let conditions = entry(map, "status").entry("conditions").or_insert_with(|| json!([]));
+    let conditions = entry(map, "status").entry("conditions").or_insert(Value::Null);
+    if conditions.is_null() {
+        *conditions = json!([]);
+    }
     if let Value::Array(conditions) = conditions {
         conditions.retain(|condition| text(condition, "type") != "Terminating");
         conditions.push(condition);

@@ -33,6 +33,9 @@ const TOKEN_SECONDS: i64 = 3600;
 const GRACE_SECONDS: i64 = 30;
 
 fn pod(map: &mut Map<String, Value>) {
+    if let Some(status) = map.get_mut("status").and_then(Value::as_object_mut) {
+        pair_addresses(status);
+    }
     let specification = entry(map, "spec");
     for containers in ["containers", "initContainers"] {
         each(specification, containers, request_what_is_limited);
@@ -42,6 +45,18 @@ fn pod(map: &mut Map<String, Value>) {
         for containers in ["containers", "initContainers"] {
             each(specification, containers, publish_on_host);
         }
+    }
+}
+
+/// The one address of old clients and the list of new ones say the same; where they differ, the one counts.
+fn pair_addresses(status: &mut Map<String, Value>) {
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+    let first = text(status.get("podIPs").and_then(|addresses| addresses[0].get("ip")));
+    let single = text(status.get("podIP"));
+    if single.is_empty() && !first.is_empty() {
+        status.insert("podIP".to_owned(), json!(first));
+    } else if single != first {
+        status.insert("podIPs".to_owned(), json!([{ "ip": single }]));
     }
 }
 

@@ -10,14 +10,23 @@ use crate::field_error::{BadValue, FieldError, FieldErrorKind};
 use crate::node::{Additional, Arena, Node, NodeId, Type};
 use crate::path::Path;
 
-/// Complaints of all rules at and below the root of an object.
+/// What the rules of an object found.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    /// Complaints.
+    pub errors: Vec<FieldError>,
+    /// Complaints about what was broken before and did not change: clients are told, and their writes go through.
+    pub tolerated: Vec<FieldError>,
+}
+
+/// What all rules at and below the root of an object find.
 pub(crate) fn evaluate(
     arena: &Arena,
     root: NodeId,
     value: &Value,
     old: Option<&Value>,
     budget: &mut Budget,
-) -> Vec<FieldError> {
+) -> Findings {
     let ratchet = Ratchet {
         current: old.map(|old| (root, value, old)),
         nearest: None,
@@ -58,6 +67,7 @@ pub(crate) fn evaluate_part(
         base,
         budget,
     )
+    .errors
 }
 
 fn evaluate_at<'a>(
@@ -67,14 +77,14 @@ fn evaluate_at<'a>(
     ratchet: Ratchet<'a>,
     base: &str,
     budget: &mut Budget,
-) -> Vec<FieldError> {
+) -> Findings {
     let mut walk = Walk {
         arena,
         budget,
-        errors: Vec::new(),
+        findings: Findings::default(),
     };
     walk.value(id, subject, ratchet, &Path::Root(base));
-    walk.errors
+    walk.findings
 }
 
 /// A value and what it was.
@@ -133,7 +143,7 @@ impl<'a> Ratchet<'a> {
 struct Walk<'a, 'b> {
     arena: &'a Arena,
     budget: &'b mut Budget,
-    errors: Vec<FieldError>,
+    findings: Findings,
 }
 
 impl<'a> Walk<'a, '_> {
@@ -208,7 +218,7 @@ impl<'a> Walk<'a, '_> {
         };
         if self.budget.left <= 0 {
             self.budget.left = -1;
-            self.errors.push(complaint.out_of_budget());
+            self.findings.errors.push(complaint.out_of_budget());
             return false;
         }
         let old = subject.old.filter(|old| !old.is_null());
@@ -227,18 +237,18 @@ impl<'a> Walk<'a, '_> {
             };
             let (answer, cost) = cel::evaluate(program, input);
             if !self.budget.take(cost) {
-                self.errors.push(complaint.out_of_budget());
+                self.findings.errors.push(complaint.out_of_budget());
                 return false;
             }
             let holds = match answer {
                 Answer::Bool(holds) => holds,
                 Answer::TooCostly => {
-                    self.errors.push(complaint.too_costly(rule.words()));
+                    self.findings.errors.push(complaint.too_costly(rule.words()));
                     self.budget.left = -1;
                     return false;
                 }
                 Answer::Error(error) => {
-                    self.errors.push(complaint.failed(&error, rule.words()));
+                    self.findings.errors.push(complaint.failed(&error, rule.words()));
                     continue;
                 }
                 Answer::String(_) => false,
@@ -262,7 +272,7 @@ impl<'a> Walk<'a, '_> {
         true
     }
 
-    /// Complains about a broken rule, unless it is tolerated.
+    /// Complains about a broken rule.
     fn broken(
         &mut self,
         rule: &Rule,
@@ -280,24 +290,26 @@ impl<'a> Walk<'a, '_> {
             Ok(message) => (message.unwrap_or_else(|| rule.default_message()), true),
             Err(detail) => (detail, false),
         };
-        let is_tolerated = !program.uses_old && ratchet.tolerates(self.arena);
-        if !is_tolerated {
-            let value = match (goes_on, self.arena[input.id].kind) {
-                (false, kind) => BadValue::from(kind.name()),
-                (true, Type::Object | Type::Array) => BadValue::Omitted,
-                (true, _) => BadValue::from(input.current.clone()),
-            };
-            let kind = if goes_on {
-                kind_of(rule)
-            } else {
-                FieldErrorKind::Invalid
-            };
-            let detail = if kind == FieldErrorKind::Duplicate {
-                String::new()
-            } else {
-                detail
-            };
-            self.errors.push(FieldError::new(kind, place, value, detail));
+        let value = match (goes_on, self.arena[input.id].kind) {
+            (false, kind) => BadValue::from(kind.name()),
+            (true, Type::Object | Type::Array) => BadValue::Omitted,
+            (true, _) => BadValue::from(input.current.clone()),
+        };
+        let kind = if goes_on {
+            kind_of(rule)
+        } else {
+            FieldErrorKind::Invalid
+        };
+        let detail = if kind == FieldErrorKind::Duplicate {
+            String::new()
+        } else {
+            detail
+        };
+        let error = FieldError::new(kind, place, value, detail);
+        if !program.uses_old && ratchet.tolerates(self.arena) {
+            self.findings.tolerated.push(error);
+        } else {
+            self.findings.errors.push(error);
         }
         goes_on
     }
