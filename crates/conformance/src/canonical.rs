@@ -250,15 +250,17 @@ impl Walk<'_> {
             None => Some(self.value(field, trail)),
             Some(Keep::Nothing) => None,
             Some(Keep::Presence) => Some("${any}".into()),
-            Some(Keep::Time) => Some(self.time(field)),
+            Some(Keep::Time) => Some(self.time(field, trail)),
             Some(Keep::Rank) => Some(self.rank(field)),
         }
     }
 
-    fn time(&self, field: &Value) -> Value {
-        match field.as_str() {
-            Some(text) if self.canonical.time.is_match(text) => "${time}".into(),
-            _ => field.clone(),
+    /// A time, or a list in which some are times.
+    fn time<'a>(&mut self, field: &'a Value, trail: &mut Trail<'a>) -> Value {
+        match field {
+            Value::String(text) if self.canonical.time.is_match(text) => "${time}".into(),
+            Value::Array(items) => items.iter().map(|item| self.time(item, trail)).collect(),
+            other => self.value(other, trail),
         }
     }
 
