@@ -129,6 +129,11 @@ impl Allocations {
         }
     }
 
+    /// The addresses of Services.
+    pub(crate) fn range(&self) -> ServiceRange {
+        self.range
+    }
+
     /// A free address, from a random place on.
     pub(crate) fn any_address(self: &Arc<Self>, entropy: &Entropy) -> Result<(Ipv4Addr, Reservation), AllocationError> {
         let size = self.range.size();

@@ -2,17 +2,14 @@
 //! the server. Every start puts back what is missing, and leaves what was added.
 
 mod policy;
-
-use std::sync::Arc;
+mod service;
 
 use futures::future::try_join_all;
 use hyperplane_access::bootstrap;
-use hyperplane_store::Entry;
 use hyperplane_wire::{Failure, Reason, delete_options::DeleteOptions};
 use serde_json::{Value, json};
 
-use self::policy::Repair;
-use crate::{call::Call, core::Core, metadata, object::Object, registry::Served};
+use crate::{call::Call, core::Core, metadata};
 
 /// The namespaces of the system.
 const NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
@@ -30,8 +27,19 @@ const PRIORITIES: [(&str, i64, &str); 2] = [
     ),
 ];
 
-/// Creates what is missing of it.
-pub(crate) async fn run(core: &Core) -> Result<(), Failure> {
+/// What is to be done about an object that is there.
+#[derive(Clone, Debug, PartialEq)]
+enum Repair {
+    /// Nothing.
+    Keep,
+    /// It becomes this.
+    Change(Value),
+    /// It is made anew: what a binding refers to cannot be changed.
+    Replace,
+}
+
+/// Creates what is missing of it, for a server that listens at an address.
+pub(crate) async fn run(core: &Core, address: &str) -> Result<(), Failure> {
     let mut objects: Vec<(&str, &str, Value)> = Vec::new();
     for name in NAMESPACES {
         let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
@@ -45,10 +53,11 @@ pub(crate) async fn run(core: &Core) -> Result<(), Failure> {
         objects.push(("scheduling.k8s.io", "priorityclasses", class));
     }
     ensure_all(core, objects).await?;
-    // The policy has objects in namespaces, which are there now.
+    // These have objects in namespaces, which are there now.
     let policy = bootstrap::objects().iter();
     let policy = policy.map(|entry| (bootstrap::GROUP, entry.resource, (*entry.object).clone()));
-    ensure_all(core, policy.collect()).await
+    let service = service::objects(address, core.allocations.range().first());
+    ensure_all(core, policy.chain(service).collect()).await
 }
 
 /// All at once: the store writes them together, which a start can tell from one after the other.
@@ -72,8 +81,15 @@ async fn ensure(core: &Core, group: &str, plural: &str, object: Value) -> Result
     served.resource.behaviour.default(&mut object);
     match Core::find(&core.store.snapshot(), &served, &namespace, &name) {
         None => create(core, &call, object).await,
-        Some(entry) if group == bootstrap::GROUP => repair(core, &call, &served, &entry, object).await,
-        Some(_) => Ok(()),
+        Some(entry) => {
+            let judge = match plural {
+                "namespaces" | "priorityclasses" => return Ok(()),
+                "services" | "endpoints" | "endpointslices" => service::repair,
+                _ => policy::repair,
+            };
+            let repair = judge(&object, &served.show(&entry, entry.revision));
+            carry_out(core, &call, repair, object).await
+        }
     }
 }
 
@@ -84,14 +100,8 @@ async fn create(core: &Core, call: &Call, object: Value) -> Result<(), Failure> 
     }
 }
 
-async fn repair(
-    core: &Core,
-    call: &Call,
-    served: &Served,
-    entry: &Arc<Entry<Object>>,
-    expected: Value,
-) -> Result<(), Failure> {
-    match policy::repair(&expected, &served.show(entry, entry.revision)) {
+async fn carry_out(core: &Core, call: &Call, repair: Repair, expected: Value) -> Result<(), Failure> {
+    match repair {
         Repair::Keep => Ok(()),
         Repair::Change(repaired) => core.update(call, repaired).await.map(|_| ()),
         Repair::Replace => {

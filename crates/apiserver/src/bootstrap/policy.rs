@@ -4,21 +4,11 @@
 use hyperplane_access::Rule;
 use serde_json::{Value, json};
 
+use super::Repair;
 use crate::metadata;
 
 /// The annotation by which an administrator keeps a role as it is.
 const AUTOUPDATE: &str = "rbac.authorization.kubernetes.io/autoupdate";
-
-/// What is to be done about an object of the default policy.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Repair {
-    /// Nothing.
-    Keep,
-    /// It becomes this.
-    Change(Value),
-    /// It is made anew: what a binding refers to cannot be changed.
-    Replace,
-}
 
 /// Compares an object with what it has to be.
 pub(super) fn repair(expected: &Value, found: &Value) -> Repair {
