@@ -30,7 +30,8 @@ async fn check(target: &Target, all: Vec<Hostile>) {
             // What is no HTTP is answered by hyper, with a code and no body, or by the end of the connection.
             Some((code, body)) if codes.contains(&code) => {
                 let is_json = body.is_empty() || code == 404 || serde_json::from_slice::<Value>(&body).is_ok();
-                let is_bare = String::from_utf8_lossy(&body).starts_with("HTTP/1.1");
+                // What is no request at all is told so in plain words, as Go's servers do.
+                let is_bare = body.starts_with(b"HTTP/1.1") || body == b"400 Bad Request";
                 if !is_json && !is_bare && code != 301 {
                     wrong.push(format!("{name}: {code} {}", excerpt(&body)));
                 }

@@ -55,7 +55,8 @@ pub async fn run(seed: u64, rounds: u64, directory: &Path) {
         world.round = round;
         if round.is_multiple_of(TOLD_EVERY) {
             // Past the harness, which keeps what is printed until the end.
-            writeln!(io::stderr(), "round {round} of {rounds}: {writes} acknowledged writes").unwrap();
+            let mut standard_error = io::stderr();
+            writeln!(standard_error, "round {round} of {rounds}: {writes} acknowledged writes").unwrap();
         }
         let process = data.start();
         let client = process.client().await;
