@@ -3,17 +3,31 @@
 
 use hyperplane_kinds::{Resource, ScalePaths};
 use hyperplane_merge::{Author, ResetFields, ScaleFields, Scope, Types};
-use hyperplane_wire::{Failure, decode, negotiate::BodyFormat, patch};
+use hyperplane_schema::FieldError;
+use hyperplane_wire::{
+    Failure, GroupKind, Origin, Reason,
+    decode::{self, Expected},
+    negotiate::BodyFormat,
+    options::FieldValidation,
+    patch,
+};
 use serde_json::{Value, json};
 
 use crate::{
     call::{Answer, Call},
     core::Core,
     label_selector, metadata, ownership,
-    verbs::{modify::Modification, patch::Patch},
+    verbs::{modify::Modification, patch::Patch, update::check_name_of_update},
 };
 
 const SCALE_VERSION: &str = "autoscaling/v1";
+const SCALE: Expected<'static> = Expected {
+    group: "autoscaling",
+    version: "v1",
+    kind: "Scale",
+};
+/// What upstream says of every Scale of a custom resource that it cannot read.
+const UNREGISTERED: &str = "no kind is registered for the type v1.Scale in scheme \"pkg/runtime/scheme.go:111\"";
 
 /// The scale of an object.
 pub(crate) fn get(core: &Core, call: &Call) -> Result<Value, Failure> {
@@ -24,30 +38,136 @@ pub(crate) fn get(core: &Core, call: &Call) -> Result<Value, Failure> {
 
 /// Replaces the scale of an object.
 pub(crate) async fn update(core: &Core, call: &Call, body: &[u8], format: BodyFormat) -> Result<Value, Failure> {
-    let decoded = decode::decode(body, format).map_err(|error| Failure::bad_request(error.to_string()))?;
-    let wanted = decoded.value;
-    modify(core, call, &|scale| Ok(owned(core, call, scale, wanted.clone()))).await
+    let wanted = sent(call, body, format)?;
+    let uid = Some(metadata::text(&wanted, "uid").to_owned()).filter(|uid| !uid.is_empty());
+    modify(core, call, uid, &|scale| Ok(owned(core, call, scale, wanted.clone()))).await
 }
 
 /// Changes the scale of an object.
 pub(crate) async fn patch(core: &Core, call: &Call, patch: &Patch) -> Result<Value, Failure> {
-    modify(core, call, &|scale| match patch {
+    modify(core, call, None, &|scale| match patch {
         Patch::Json(body) => {
             let patched = patch::json_patch(scale, body, call.field_validation)?;
-            Ok(owned(core, call, scale, patched.value))
+            Ok(owned(core, call, scale, settled(call, patched.value)?))
         }
         Patch::Merge(body) => {
             let patched = patch::merge_patch(scale, body, call.field_validation)?;
-            Ok(owned(core, call, scale, patched.value))
+            Ok(owned(core, call, scale, settled(call, patched.value)?))
         }
         Patch::Apply { body, force } => {
             let decoded =
                 decode::decode(body, BodyFormat::Yaml).map_err(|error| Failure::bad_request(error.to_string()))?;
-            with_scope(|scope| hyperplane_merge::apply(Some(scale), &decoded.value, &author(core, call), scope, *force))
-                .map_err(ownership::refused)
+            let applied = with_scope(|scope| {
+                hyperplane_merge::apply(Some(scale), &decoded.value, &author(core, call), scope, *force)
+            });
+            let applied = applied.map_err(ownership::refused)?;
+            if call.served.is_custom {
+                return Err(never_applied(&decoded.value));
+            }
+            Ok(applied)
         }
     })
     .await
+}
+
+/// Upstream looks for conflicts and then cannot bring a Scale into a version of a custom kind: none can be applied.
+fn never_applied(intent: &Value) -> Failure {
+    Failure::unclassified(format!(
+        "failed to convert new object ({}/{}; {SCALE_VERSION}, Kind=Scale) to proper version: request to convert CR to an \
+         invalid group/version: {SCALE_VERSION}",
+        metadata::text(intent, "namespace"),
+        metadata::text(intent, "name"),
+    ))
+}
+
+/// The Scale in a body. Whatever is wrong with one of a custom resource is told in the same words, as upstream has it.
+fn sent(call: &Call, body: &[u8], format: BodyFormat) -> Result<Value, Failure> {
+    let read = decode::decode_object(body, format, &SCALE, Origin::BuiltIn)
+        .and_then(|decoded| settled(call, decoded.value))
+        .map_err(|failure| match (call.served.is_custom, failure.reason) {
+            (true, Reason::BadRequest) if call.field_validation != FieldValidation::Strict => {
+                Failure::bad_request(UNREGISTERED)
+            }
+            _ => failure,
+        })?;
+    check_identity(call, &read)?;
+    Ok(read)
+}
+
+/// A Scale with what it knows alone; what else was sent is told to the client, or refused.
+fn settled(call: &Call, mut scale: Value) -> Result<Value, Failure> {
+    let mut complaints = Vec::new();
+    prune(
+        &mut scale,
+        "",
+        &["apiVersion", "kind", "metadata", "spec", "status"],
+        &mut complaints,
+    );
+    for (part, known) in [("spec", &["replicas"][..]), ("status", &["replicas", "selector"][..])] {
+        if let Some(value) = scale.get_mut(part) {
+            prune(value, &format!("{part}."), known, &mut complaints);
+        }
+    }
+    check_count(&scale)?;
+    match call.field_validation {
+        FieldValidation::Strict if !complaints.is_empty() => return Err(SCALE.strict_failure(&complaints)),
+        FieldValidation::Warn => complaints.iter().for_each(|complaint| call.warnings.add(complaint)),
+        FieldValidation::Ignore | FieldValidation::Strict => {}
+    }
+    check_not_negative(call, &scale)?;
+    Ok(scale)
+}
+
+fn prune(value: &mut Value, prefix: &str, known: &[&str], complaints: &mut Vec<String>) {
+    let Some(fields) = value.as_object_mut() else {
+        return;
+    };
+    fields.retain(|name, _| {
+        let is_known = known.contains(&name.as_str());
+        if !is_known {
+            complaints.push(format!("unknown field \"{prefix}{name}\""));
+        }
+        is_known
+    });
+}
+
+fn check_count(scale: &Value) -> Result<(), Failure> {
+    let found = match &scale["spec"]["replicas"] {
+        Value::Null => return Ok(()),
+        Value::Number(number) if number.as_i64().is_some_and(|count| i32::try_from(count).is_ok()) => return Ok(()),
+        Value::Number(number) => format!("number {number}"),
+        Value::String(_) => "string".to_owned(),
+        Value::Bool(_) => "bool".to_owned(),
+        Value::Array(_) => "array".to_owned(),
+        Value::Object(_) => "object".to_owned(),
+    };
+    Err(SCALE.mishandled(&format!(
+        "json: cannot unmarshal {found} into Go struct field ScaleSpec.spec.replicas of type int32"
+    )))
+}
+
+/// Custom kinds have rules of their own for the number.
+fn check_not_negative(call: &Call, scale: &Value) -> Result<(), Failure> {
+    let count = scale["spec"]["replicas"].as_i64().unwrap_or_default();
+    if count >= 0 || call.served.is_custom {
+        return Ok(());
+    }
+    let error = FieldError::invalid("spec.replicas", count, "must be greater than or equal to 0");
+    Err(Failure::invalid(
+        &GroupKind::new(SCALE.group, SCALE.kind),
+        &call.name,
+        &[error],
+    ))
+}
+
+fn check_identity(call: &Call, scale: &Value) -> Result<(), Failure> {
+    let namespace = metadata::text(scale, "namespace");
+    if !namespace.is_empty() && namespace != call.namespace {
+        return Err(Failure::bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ));
+    }
+    check_name_of_update(call, scale)
 }
 
 /// The Scale that a client sent, with what changed owned by it.
@@ -76,6 +196,7 @@ fn with_scope<R>(act: impl FnOnce(&Scope<'_>) -> R) -> R {
 async fn modify(
     core: &Core,
     call: &Call,
+    uid: Option<String>,
     change: &(dyn Fn(&Value) -> Result<Value, Failure> + Send + Sync),
 ) -> Result<Value, Failure> {
     let resource = &call.served.resource;
@@ -111,7 +232,7 @@ async fn modify(
     };
     let main = call.of(&call.namespace, &call.name);
     let modification = Modification {
-        uid: None,
+        uid,
         creates: false,
         next: &next,
     };

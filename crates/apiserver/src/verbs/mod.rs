@@ -6,5 +6,5 @@ mod get;
 pub(crate) mod list;
 pub(crate) mod modify;
 pub(crate) mod patch;
-mod update;
+pub(crate) mod update;
 pub(crate) mod watch;
