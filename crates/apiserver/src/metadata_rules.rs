@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use hyperplane_kinds::Resource;
 use hyperplane_schema::{FieldError, names, object_meta};
 use serde_json::Value;
 
@@ -13,6 +14,35 @@ pub(crate) fn check(object: &Value, is_namespaced: bool, name_rule: impl Fn(&str
     errors.extend(check_namespace(metadata::text(object, "namespace"), is_namespaced));
     errors.extend(object_meta::validate_parts(&object["metadata"], "metadata"));
     errors
+}
+
+/// Finalizers without a domain that upstream knows.
+const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
+/// Built-in groups whose kinds do not mind how finalizers are called.
+const LENIENT_GROUPS: [&str; 6] = [
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "apiregistration.k8s.io",
+    "coordination.k8s.io",
+    "node.k8s.io",
+    "policy",
+];
+
+/// Complaints about finalizers of new objects of built-in kinds. Custom kinds warn of them.
+pub(crate) fn check_finalizers(resource: &Resource, object: &Value) -> Vec<FieldError> {
+    let is_event = resource.group.is_empty() && resource.plural == "events";
+    let is_custom = resource.behaviour.openapi_schema().is_some();
+    if is_event || is_custom || LENIENT_GROUPS.contains(&resource.group.as_str()) {
+        return Vec::new();
+    }
+    let finalizers = metadata::finalizers(object).enumerate();
+    finalizers
+        .filter(|(_, name)| !name.contains('/') && !STANDARD_FINALIZERS.contains(name))
+        .map(|(index, name)| {
+            let detail = "name is neither a standard finalizer name nor is it fully qualified";
+            FieldError::invalid(format!("metadata.finalizers[{index}]"), name, detail)
+        })
+        .collect()
 }
 
 /// Complaints about a change of metadata.

@@ -31,6 +31,9 @@ use crate::{
     verbs::patch::Patch,
 };
 
+/// Paths under which the object itself is read.
+const OF_THE_OBJECT: [&str; 5] = ["", "approval", "ephemeralcontainers", "resize", "status"];
+
 /// The patches that are understood.
 const PATCHES: [&str; 3] = [
     "application/json-patch+json",
@@ -269,7 +272,7 @@ impl Exchange<'_> {
 
     async fn get(&self) -> Result<Response<Body>, Failure> {
         let call = self.call(&WriteOptions::default());
-        if !matches!(call.subresource.as_str(), "" | "status") {
+        if !OF_THE_OBJECT.contains(&call.subresource.as_str()) {
             let answer = subresources::get(&self.server.core, &call)?;
             return Ok(self.rendering.value(StatusCode::OK, &answer, &call.warnings));
         }

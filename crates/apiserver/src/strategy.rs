@@ -19,12 +19,7 @@ pub(crate) struct Birth {
 /// Makes a new object of what a client sent: its identity is ours, and what only updates may set is gone.
 pub(crate) fn prepare_create(resource: &Resource, object: &mut Value, birth: &Birth) {
     let fields = metadata::of_mut(object);
-    for field in [
-        "deletionTimestamp",
-        "deletionGracePeriodSeconds",
-        "selfLink",
-        "generation",
-    ] {
+    for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
         fields.remove(field);
     }
     fields.insert("uid".to_owned(), birth.uid.clone().into());
@@ -41,6 +36,7 @@ pub(crate) fn validate_create(resource: &Resource, object: &Value) -> Vec<FieldE
     let mut errors = metadata_rules::check(object, resource.is_namespaced(), |name| {
         resource.behaviour.validate_name(name)
     });
+    errors.extend(metadata_rules::check_finalizers(resource, object));
     resource
         .behaviour
         .validate_after(&mut errors, object, None, Target::Main);

@@ -1,10 +1,13 @@
 //! Custom resources: from a CustomResourceDefinition to the resources that it defines, one per served version. What a
 //! definition may say is checked elsewhere, before it is stored.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use hyperplane_merge::Types;
-use hyperplane_schema::{FieldError, Schema, names};
+use hyperplane_schema::{FieldError, Schema, go_text, names};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -12,6 +15,9 @@ use crate::{
     Behaviour, Malformed, Propagation, Resource, ScalePaths, Scope, SelectableField, Subresource, Target, Verb,
     custom_columns::Printer,
 };
+
+/// Finalizers without a domain that upstream knows.
+const STANDARD_FINALIZERS: [&str; 3] = ["foregroundDeletion", "kubernetes", "orphan"];
 
 /// Under which name the objects of a definition are stored.
 pub fn collection(definition: &Value) -> Arc<str> {
@@ -329,13 +335,41 @@ impl Behaviour for CustomKind {
         self.is_specification_changed(object, old)
     }
 
-    fn warnings(&self, _object: &Value, _old: Option<&Value>) -> Vec<String> {
-        Vec::new()
+    fn warnings(&self, object: &Value, old: Option<&Value>) -> Vec<String> {
+        let known: BTreeSet<&str> = old.into_iter().flat_map(finalizers).collect();
+        let added: BTreeSet<&str> = finalizers(object).filter(|name| !known.contains(name)).collect();
+        added.into_iter().flat_map(finalizer_warnings).collect()
     }
 
     fn cells(&self, object: &Value, now: Timestamp) -> Vec<Value> {
         self.printer.cells(object, now)
     }
+}
+
+fn finalizers(object: &Value) -> impl Iterator<Item = &str> {
+    let names = object["metadata"].get("finalizers").and_then(Value::as_array);
+    names.into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// Finalizers of custom kinds may have any name; those that others could use too are warned of.
+fn finalizer_warnings(name: &str) -> Vec<String> {
+    let shown = format!("metadata.finalizers: {}", go_text::quote(name));
+    let mut warnings: Vec<String> = names::qualified_name(name)
+        .into_iter()
+        .map(|words| format!("{shown}: {words}"))
+        .collect();
+    if !name.contains('/') && !STANDARD_FINALIZERS.contains(&name) {
+        let path = if name.contains('.') {
+            " including a path (/)"
+        } else {
+            ""
+        };
+        warnings.push(format!(
+            "{shown}: prefer a domain-qualified finalizer name{path} to avoid accidental conflicts with other finalizer \
+             writers"
+        ));
+    }
+    warnings
 }
 
 /// What is wrong with a number of replicas, which must be one that a Scale can hold.

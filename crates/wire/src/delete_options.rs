@@ -73,6 +73,10 @@ impl DeleteOptions {
     }
 }
 
+fn named(query: &Query, name: &str) -> Option<String> {
+    query.first(name).filter(|value| !value.is_empty()).map(str::to_owned)
+}
+
 /// The options as they came.
 #[derive(Debug, Default)]
 struct Fields {
@@ -90,7 +94,10 @@ impl Fields {
             grace_period_seconds: integer(query, "gracePeriodSeconds")?,
             propagation_policy: query.first("propagationPolicy").map(str::to_owned),
             orphan_dependents: query.flag("orphanDependents"),
-            ..Self::default()
+            preconditions: Preconditions {
+                uid: named(query, "uid"),
+                resource_version: named(query, "resourceVersion"),
+            },
         })
     }
 

@@ -188,7 +188,13 @@ impl GetOptions {
         if query.is_empty() {
             return Ok(Self::default());
         }
-        let revision = revision(&text(&Query::parse(query), "resourceVersion")).map_err(Failure::unclassified)?;
+        let query = Query::parse(query);
+        if query.flag("export").unwrap_or_default() {
+            return Err(Failure::bad_request(
+                "the export parameter, deprecated since v1.14, is no longer supported",
+            ));
+        }
+        let revision = revision(&text(&query, "resourceVersion")).map_err(Failure::unclassified)?;
         Ok(Self { revision })
     }
 }

@@ -23,7 +23,7 @@ const OF_KUBELETS: [&str; 5] = ["attach", "exec", "log", "portforward", "proxy"]
 pub(crate) fn get(core: &Core, call: &Call) -> Result<Value, Failure> {
     match call.subresource.as_str() {
         "scale" => scale::get(core, call),
-        other if OF_KUBELETS.contains(&other) => Err(no_kubelet(call)),
+        other if OF_KUBELETS.contains(&other) => Err(no_kubelet(core, call)),
         _ => Err(Failure::generic_method_not_allowed()),
     }
 }
@@ -46,7 +46,7 @@ pub(crate) async fn create(server: &Server, call: &Call, body: &[u8], format: Bo
         "binding" => binding::create(&server.core, call, &object(call, body, format)?).await,
         "eviction" => eviction::create(&server.core, call, &object(call, body, format)?).await,
         "token" => token::create(server, call, object(call, body, format)?),
-        other if OF_KUBELETS.contains(&other) => Err(no_kubelet(call)),
+        other if OF_KUBELETS.contains(&other) => Err(no_kubelet(&server.core, call)),
         _ => Err(Failure::generic_method_not_allowed()),
     }
 }
@@ -71,7 +71,8 @@ fn object(call: &Call, body: &[u8], format: BodyFormat) -> Result<Value, Failure
             "the namespace of the provided object does not match the namespace sent on the request",
         ));
     }
-    if name.is_empty() {
+    // Bindings and evictions name their pod; a TokenRequest need not name its account.
+    if name.is_empty() && call.subresource == "token" {
         metadata::set(&mut value, "name", call.name.as_str());
     }
     metadata::set(&mut value, "namespace", call.namespace.as_str());
@@ -104,7 +105,10 @@ fn set_pod_condition(pod: &mut Value, condition: &Value, now: &str) {
     }
 }
 
-fn no_kubelet(call: &Call) -> Failure {
+fn no_kubelet(core: &Core, call: &Call) -> Failure {
+    if Core::find(&core.store.snapshot(), &call.served, &call.namespace, &call.name).is_none() {
+        return call.not_found();
+    }
     Failure::service_unavailable(format!(
         "{} of {} {:?} needs a kubelet, and this server has none: it stores objects and runs nothing",
         call.subresource, call.served.resource.plural, call.name

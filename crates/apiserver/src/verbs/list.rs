@@ -66,12 +66,12 @@ impl Core {
     }
 
     fn resume(&self, options: &ListOptions, selection: &Selection) -> Result<Start, Failure> {
+        let token = ContinueToken::decode(&options.continue_token)?;
         if !matches!(options.resource_version.as_str(), "" | "0") {
             return Err(Failure::bad_request(
                 "specifying resource version is not allowed when using continue",
             ));
         }
-        let token = ContinueToken::decode(&options.continue_token)?;
         let after = Some(position(&token.start_key, selection));
         let Ok(revision) = u64::try_from(token.revision) else {
             let snapshot = self.store.snapshot();
