@@ -12,6 +12,7 @@ use tokio::{
     sync::{mpsc, oneshot},
     task::{self, JoinSet},
 };
+use tokio_util::sync::CancellationToken;
 
 use super::{
     dice::Dice,
@@ -56,7 +57,11 @@ pub async fn run(seed: u64, rounds: u64, directory: &Path) {
         if round.is_multiple_of(TOLD_EVERY) {
             // Past the harness, which keeps what is printed until the end.
             let mut standard_error = io::stderr();
-            writeln!(standard_error, "round {round} of {rounds}: {writes} acknowledged writes").unwrap();
+            writeln!(
+                standard_error,
+                "round {round} of {rounds}: {writes} acknowledged writes"
+            )
+            .unwrap();
         }
         let process = data.start();
         let client = process.client().await;
@@ -149,9 +154,10 @@ impl World {
         let (mut watching, passed) = self.watch(client, &checkpoints);
         self.agree(passed).await;
         let (sender, mut acknowledged) = mpsc::unbounded_channel();
+        let dead = CancellationToken::new();
         let mut writing = JoinSet::new();
         for writer in self.writers.drain(..) {
-            writing.spawn(writer.run(client.clone(), sender.clone()));
+            writing.spawn(writer.run(client.clone(), sender.clone(), dead.clone()));
         }
         drop(sender);
         let mut told = Vec::new();
@@ -162,6 +168,7 @@ impl World {
             task::yield_now().await;
         }
         assert_eq!(kill().0.code(), None, "it ended by itself");
+        dead.cancel();
         while let Some(writer) = soon("the end of the writers", writing.join_next()).await {
             self.writers.push(writer.unwrap());
         }

@@ -1,10 +1,11 @@
 //! A client that writes, one request after the other, and remembers what was acknowledged.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use kube::{Client, Error};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     dice::Dice,
@@ -13,6 +14,16 @@ use super::{
 
 /// Names that one writer uses: few, so that each is created, changed and deleted many times.
 const NAMES: u64 = 8;
+
+/// How long a client may take to notice that its server is dead. Nobody owes it an answer then: once in some thousand
+/// kills the client's library waits for one for ever.
+const GRIEF: Duration = Duration::from_secs(10);
+
+/// Comes when a server has been dead for so long that no answer of it is on its way.
+async fn buried(dead: &CancellationToken) {
+    dead.cancelled().await;
+    tokio::time::sleep(GRIEF).await;
+}
 
 /// What was asked for and not answered when the server died.
 #[derive(Clone, Debug)]
@@ -55,11 +66,21 @@ impl Writer {
         }
     }
 
-    /// Writes until the server dies.
-    pub async fn run(mut self, client: Client, acknowledged: mpsc::UnboundedSender<Acknowledged>) -> Self {
+    /// Writes until the server dies, which the token tells.
+    pub async fn run(
+        mut self,
+        client: Client,
+        acknowledged: mpsc::UnboundedSender<Acknowledged>,
+        dead: CancellationToken,
+    ) -> Self {
         loop {
             let (method, path, body) = self.choose();
-            match objects::send(&client, method, &path, &body).await {
+            let answer = tokio::select! {
+                biased;
+                answer = objects::send(&client, method, &path, &body) => answer,
+                () = buried(&dead) => return self,
+            };
+            match answer {
                 Ok(answer) => {
                     let revision = self.acknowledge(answer);
                     let kind = self.kind;
