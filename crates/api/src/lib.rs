@@ -8,6 +8,7 @@ pub mod cluster_api;
 pub mod common;
 pub mod constants;
 pub mod crd;
+pub mod hyperplane;
 pub mod hypershift;
 pub mod karpenter;
 pub mod resource;
@@ -38,4 +39,5 @@ pub const KINDS: &[fn() -> KindDefinition] = &[
     cluster_api::machine_set::MachineSet::definition,
     cluster_api::machine::Machine::definition,
     cluster_api::machine_health_check::MachineHealthCheck::definition,
+    hyperplane::distribution_release::DistributionRelease::definition,
 ];

@@ -39,9 +39,9 @@ fn a_larger_feature_set_has_more_kinds() {
             .matches("\nkind: CustomResourceDefinition")
             .count()
     };
-    assert_eq!(count("Default"), 17);
-    assert_eq!(count("TechPreviewNoUpgrade"), 19);
-    assert_eq!(count("CustomNoUpgrade"), 19);
+    assert_eq!(count("Default"), 18);
+    assert_eq!(count("TechPreviewNoUpgrade"), 20);
+    assert_eq!(count("CustomNoUpgrade"), 20);
 }
 
 #[test]

@@ -402,4 +402,11 @@ conditions_by_kind! {
         /// True while no controller acts on the health check.
         PAUSED = "Paused";
     }
+
+    /// DistributionRelease.
+    distribution_release = "DistributionRelease" {
+        /// True when every version in it can be read, nothing contradicts something else, and no other release has its
+        /// image or its version.
+        VALID = "Valid";
+    }
 }
