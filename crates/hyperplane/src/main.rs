@@ -2,6 +2,7 @@
 
 mod apiserver;
 mod crds;
+mod upgrade;
 
 use std::{
     io::{self, Write as _},
@@ -18,7 +19,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Kubernetes control planes as workloads, and upgrades of whole fleets of them.
 ///
-/// Exit codes: 0 done, 1 failed, 2 wrong use.
+/// Exit codes: 0 done, 1 failed, 2 wrong use, 3 checked and not good.
 #[derive(Parser)]
 #[command(name = "hyperplane", version, arg_required_else_help = true, term_width = 80)]
 struct CommandLine {
@@ -38,17 +39,20 @@ enum Command {
     ///
     /// For example: hyperplane crds | kubectl apply --server-side -f -
     Crds(crds::Arguments),
+    /// Look at upgrades before they happen, without a cluster.
+    Upgrade(upgrade::Arguments),
 }
 
 fn main() -> ExitCode {
     let CommandLine { command } = CommandLine::parse();
     let outcome = match command {
         // Not locked: it serves for long, and others write there too.
-        Command::Apiserver(arguments) => apiserver::run(&arguments, &mut io::stdout()),
-        Command::Crds(arguments) => crds::run(&arguments, &mut io::stdout().lock()),
+        Command::Apiserver(arguments) => apiserver::run(&arguments, &mut io::stdout()).map(|()| ExitCode::SUCCESS),
+        Command::Crds(arguments) => crds::run(&arguments, &mut io::stdout().lock()).map(|()| ExitCode::SUCCESS),
+        Command::Upgrade(arguments) => upgrade::run(&arguments, &mut io::stdout().lock()),
     };
     match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // Nothing is left to be told when even standard error is closed.

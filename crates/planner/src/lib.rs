@@ -3,6 +3,11 @@
 //!
 //! Everything here is a function from values to values: no I/O, no clock.
 
+pub mod blocker;
 pub mod catalogue;
+pub mod certify;
+pub mod check;
+pub mod policy;
 pub mod release;
+pub mod state;
 pub mod version;
