@@ -94,7 +94,10 @@ fn a_bad_move_has_every_field_of_the_contract() {
     assert_eq!(finding["rule"], "KT-01");
     assert_eq!(finding["subject"], "controlPlane.kubeApiServers");
     assert_eq!(finding["state"], "transition");
-    assert_eq!(finding["evidence"], json!({"from": "v1.34.1", "to": "v1.36.4", "minors": 2}));
+    assert_eq!(
+        finding["evidence"],
+        json!({"from": "v1.34.1", "to": "v1.36.4", "minors": 2})
+    );
     assert_eq!(finding["remedy"], "Go to 1.35 first.");
     assert!(finding["message"].as_str().unwrap().contains("v1.34.1 to v1.36.4"));
 }
@@ -122,7 +125,10 @@ fn all_ways_to_print_say_the_same() {
     assert_eq!(report, from_yaml);
     let table = text(&table.stdout);
     let words = table.split_whitespace().collect::<Vec<_>>().join(" ");
-    for finding in ["violations", "warnings", "unknown"].iter().flat_map(|list| report[list].as_array().unwrap()) {
+    for finding in ["violations", "warnings", "unknown"]
+        .iter()
+        .flat_map(|list| report[list].as_array().unwrap())
+    {
         for field in ["rule", "reason", "subject", "remedy"] {
             let value = finding[field].as_str().unwrap();
             assert!(words.contains(value), "{value} is not in the table");
@@ -215,7 +221,10 @@ fn unknown_fields_are_noted_and_decide_nothing() {
     let output = check(&state, &[]);
     assert_eq!(output.status.code(), Some(GOOD));
     let notes = text(&output.stderr);
-    assert!(notes.contains("note: controlPlane.kubeApiServer is no field of a state"), "{notes}");
+    assert!(
+        notes.contains("note: controlPlane.kubeApiServer is no field of a state"),
+        "{notes}"
+    );
     assert!(notes.contains("note: colour is no field of a state"), "{notes}");
     assert_eq!(notes.lines().count(), 2, "{notes}");
 }
@@ -227,7 +236,16 @@ fn an_unknown_policy_is_answered_with_all_of_them() {
     let output = check(&state, &["--policy", "everything"]);
     assert_eq!(output.status.code(), Some(WRONG_USE));
     let error = text(&output.stderr);
-    for name in ["kubernetes", "etcd", "kubeadm", "openshift-parity", "hypershift", "cluster-api", "gardener", "acp"] {
+    for name in [
+        "kubernetes",
+        "etcd",
+        "kubeadm",
+        "openshift-parity",
+        "hypershift",
+        "cluster-api",
+        "gardener",
+        "acp",
+    ] {
         assert!(error.contains(name), "{name} is not in {error}");
     }
     assert_eq!(command().output().unwrap().status.code(), Some(WRONG_USE));
@@ -243,7 +261,10 @@ fn policies_that_are_chosen_replace_the_default() {
     let by_default = check(&state, &["-o", "json"]);
     assert_eq!(by_default.status.code(), Some(NOT_GOOD));
     assert_eq!(rules(&report(&by_default), "violations"), ["H-17"]);
-    let chosen = check(&state, &["-o", "json", "--policy", "hypershift", "--policy", "hypershift"]);
+    let chosen = check(
+        &state,
+        &["-o", "json", "--policy", "hypershift", "--policy", "hypershift"],
+    );
     assert_eq!(chosen.status.code(), Some(GOOD));
     let report = report(&chosen);
     assert_eq!(report["policies"], json!(["hypershift"]));
@@ -295,11 +316,65 @@ fn the_same_text_every_time() {
 
 #[test]
 fn help_fits_in_eighty_columns() {
-    for arguments in [&["upgrade", "--help"][..], &["upgrade", "check", "--help"], &["upgrade", "check", "-h"]] {
-        let help = Command::new(env!("CARGO_BIN_EXE_hyperplane")).args(arguments).output().unwrap();
+    for arguments in [
+        &["upgrade", "--help"][..],
+        &["upgrade", "check", "--help"],
+        &["upgrade", "check", "-h"],
+    ] {
+        let help = Command::new(env!("CARGO_BIN_EXE_hyperplane"))
+            .args(arguments)
+            .output()
+            .unwrap();
         assert!(help.status.success());
         for line in text(&help.stdout).lines() {
             assert!(line.chars().count() <= 80, "{arguments:?}: {line}");
         }
+    }
+}
+
+/// The indented block of the document after a line.
+fn block(document: &str, line: &str) -> String {
+    let (_, rest) = document.split_once(line).unwrap();
+    let lines = rest.lines().skip_while(|line| line.is_empty());
+    let block = lines.take_while(|line| line.is_empty() || line.starts_with("    "));
+    let block: Vec<&str> = block.map(|line| line.strip_prefix("    ").unwrap_or(line)).collect();
+    format!("{}\n", block.join("\n").trim_end())
+}
+
+#[test]
+fn the_example_of_the_document_is_true() {
+    let document = include_str!("../../../docs/upgrade-check.md");
+    let files = Files::new();
+    let before = files.write("now.yaml", &block(document, "\nnow.yaml:\n"));
+    let after = files.write("then.yaml", &block(document, "\nthen.yaml:\n"));
+    let output = check(&before, &["--after", after.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(NOT_GOOD));
+    let transcript = block(
+        document,
+        "    $ hyperplane upgrade check -f now.yaml --after then.yaml\n",
+    );
+    assert_eq!(format!("{}$ echo $?\n3\n", text(&output.stdout)), transcript);
+}
+
+#[test]
+fn policies_are_listed_with_their_sources() {
+    let run = |format: &str| {
+        let binary = env!("CARGO_BIN_EXE_hyperplane");
+        Command::new(binary)
+            .args(["upgrade", "policies", "-o", format])
+            .output()
+            .unwrap()
+    };
+    let policies: Value = serde_json::from_slice(&run("json").stdout).unwrap();
+    let table = run("table");
+    for policy in policies.as_array().unwrap() {
+        assert!(!policy["source"].as_str().unwrap().is_empty(), "{policy}");
+        assert!(
+            text(&table.stdout).contains(policy["name"].as_str().unwrap()),
+            "{policy}"
+        );
+    }
+    for line in text(&table.stdout).lines() {
+        assert!(line.chars().count() <= 80, "{line}");
     }
 }

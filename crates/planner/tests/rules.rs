@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod schemas;
+
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use hyperplane_planner::{
@@ -14,6 +16,7 @@ use hyperplane_planner::{
     },
     state::State,
 };
+use schemas::Schema;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -253,6 +256,31 @@ fn every_judged_rule_has_a_case_and_no_other() {
     assert!(without.is_empty(), "rules without a case: {without:?}");
     let unknown: Vec<_> = ids.difference(&judged).collect();
     assert!(unknown.is_empty(), "cases without a judged rule: {unknown:?}");
+}
+
+#[test]
+fn states_and_reports_are_as_documented() {
+    let (states, reports) = (Schema::named("state"), Schema::named("report"));
+    for name in FAMILIES {
+        let family = family(name);
+        for case in &family.cases {
+            let nothing = Value::Null;
+            let base = case.base.as_ref().map_or(&nothing, |name| &family.bases[name]);
+            for state in [Some(&case.before), case.after.as_ref()].into_iter().flatten() {
+                let errors = states.errors(&overlay(base, state));
+                assert!(errors.is_empty(), "{}: {errors:#?}", case.name);
+            }
+            let errors = reports.errors(&serde_json::to_value(report(&family, case)).unwrap());
+            assert!(errors.is_empty(), "{}: {errors:#?}", case.name);
+        }
+    }
+    assert!(states.unmet().is_empty(), "{:?}", states.unmet());
+    // A field of a finding counts wherever the finding stands.
+    let unmet = reports.unmet();
+    let lists = [".violations", ".warnings", ".unknown"];
+    let suffixes = unmet.iter().filter_map(|field| field.strip_prefix(lists[0]));
+    let nowhere = |suffix: &&str| lists.iter().all(|list| unmet.contains(&format!("{list}{suffix}")));
+    assert_eq!(suffixes.filter(nowhere).collect::<Vec<_>>(), Vec::<&str>::new());
 }
 
 /// A judged rule that says nothing in any case would be judged in name only.

@@ -17,7 +17,7 @@ pub(super) const POLICY: Policy = Policy {
     need: Need::Nothing,
     first_rule: "P20",
     skews: &[],
-    judges: &[health, addresses],
+    judges: &[health, addresses, paused_pools_stay],
 };
 
 fn is_demanded(case: Case<'_>) -> bool {
@@ -108,6 +108,23 @@ fn addresses(case: Case<'_>, findings: &mut Findings) {
             .fact("rolling", surging.clone())
             .remedy(format!(
                 "Add addresses to {}, or set maxSurge to 0 where nodes may be missing.",
+                pool.name
+            ));
+        findings.push(finding);
+    }
+}
+
+/// Who pauses a pool wants it to stay: a state in which it has moved never comes.
+fn paused_pools_stay(case: Case<'_>, findings: &mut Findings) {
+    for pool in rolling(case).into_iter().filter(|pool| pool.is_paused) {
+        let finding = Finding::violation(Named::new("HP-01", "PausedPoolMoves"), shared::pool_subject(pool))
+            .says(format!(
+                "pool {} is paused: it stays at its version and counts",
+                pool.name
+            ))
+            .fact("isPaused", true)
+            .remedy(format!(
+                "Unpause pool {}, or leave its versions as they are.",
                 pool.name
             ));
         findings.push(finding);

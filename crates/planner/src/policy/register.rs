@@ -210,6 +210,7 @@ const FAMILIES: [Family; 10] = [
         ("P20", "The control plane is healthy", Judged),
         ("P24", "All nodes are ready", Judged),
         ("P31", "There are addresses for nodes that come before old ones go", Judged),
+        ("HP-01", "A paused pool does not move", Judged),
     ] },
 ];
 

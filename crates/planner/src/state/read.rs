@@ -19,7 +19,12 @@ impl State {
     /// Reads the state that comes after another: what it leaves out stays as it is.
     pub fn read_after(value: &Value, before: &Self) -> Result<(Self, Vec<String>), Vec<StateError>> {
         let (mut state, unread) = Self::read_as(value, before.distribution.scheme)?;
+        let is_local = state.control_plane.is_local;
         state.complete_from(before);
+        let said = value.pointer("/controlPlane/behindLoadBalancer");
+        if said.is_some_and(|said| !said.is_null()) {
+            state.control_plane.is_local = is_local;
+        }
         Ok((state, unread))
     }
 
@@ -177,15 +182,29 @@ impl Reader {
             kube_controller_manager: of("kubeControllerManager", scheme),
             kube_scheduler: of("kubeScheduler", scheme),
             cloud_controller_manager: of("cloudControllerManager", scheme),
-            etcd: of("etcd", ETCD_SCHEME),
+            etcd: Vec::new(),
             is_local: false,
         };
+        let (path, value) = fields.take("etcd");
+        let etcd = self.etcd(&path, &value);
         let is_behind = self.optional_truth(&mut fields, "behindLoadBalancer");
         self.finish(fields);
         ControlPlane {
+            etcd,
             is_local: is_behind == Some(false),
             ..control_plane
         }
+    }
+
+    /// The members of etcd. What is wrong is said of etcd, by whose scheme nobody else writes.
+    fn etcd(&mut self, path: &str, value: &Value) -> Vec<Version> {
+        let known = self.errors.len();
+        let versions = self.versions(ETCD_SCHEME, path, value);
+        for error in &mut self.errors[known..] {
+            error.problem = error.problem.replace("a version of acp", "a version of etcd");
+            error.problem = error.problem.replace("like v1.33.7-3", "like 3.5.26");
+        }
+        versions
     }
 
     fn pools(&mut self, scheme: Scheme, fields: &mut Fields) -> Vec<Pool> {

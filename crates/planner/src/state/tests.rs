@@ -172,6 +172,13 @@ fn what_a_later_state_leaves_out_stays() {
     let (after, _) = State::read_after(&value, &before).expect("a good file");
     assert_eq!(texts(&after.control_plane.kube_api_servers), ["v1.34.5-1"]);
     assert_eq!(after.distribution.scheme, Scheme::Acp);
+    let local = read(&json!({"controlPlane": {"behindLoadBalancer": false}}));
+    let is_local = |value: Value| {
+        let (after, _) = State::read_after(&value, &local).expect("a good file");
+        after.control_plane.is_local
+    };
+    assert!(is_local(json!({})));
+    assert!(!is_local(json!({"controlPlane": {"behindLoadBalancer": true}})));
     assert_eq!(after.distribution.row.as_deref(), Some("v4.3.1"));
     assert_eq!(
         (
