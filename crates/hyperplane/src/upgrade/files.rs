@@ -38,7 +38,10 @@ pub(super) fn states(before: &Path, after: Option<&Path>) -> anyhow::Result<(Rea
 
 /// Reads a state file, in YAML or JSON. What one that comes after another leaves out stays as it is.
 fn state(path: &Path, before: Option<&State>) -> anyhow::Result<Read> {
-    let name = path.display();
+    let name = match path.to_str() {
+        Some(STANDARD_INPUT) => "standard input".to_owned(),
+        _ => path.display().to_string(),
+    };
     let text = text(path).with_context(|| format!("{name} cannot be read"))?;
     let value = value(&text).with_context(|| format!("{name} is neither YAML nor JSON"))?;
     let read = match before {
