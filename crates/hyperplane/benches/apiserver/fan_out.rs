@@ -40,7 +40,7 @@ pub async fn run(server: &Server, connections: u64, count: u64) -> Result<Measur
     for number in 0..WATCHERS {
         let stream = Stream::open(&server.door, &revision).await?;
         let sent = (number == 0).then(|| Arc::clone(&sent));
-        watching.spawn(watch(server.door.clone(), stream, count, sent));
+        watching.spawn(watch(server.door.clone(), stream, revision.clone(), count, sent));
     }
     let (server_before, client_before) = (server.time()?, load::own_time()?);
     let began = Instant::now();
@@ -112,13 +112,20 @@ struct Watched {
 
 /// Takes events until there were enough. A watch that the server cuts is taken up again where it was, as every client
 /// does.
-async fn watch(door: Door, mut stream: Stream, count: u64, sent: Option<Sent>) -> Result<Watched> {
+async fn watch(
+    door: Door,
+    mut stream: Stream,
+    mut position: String,
+    count: u64,
+    sent: Option<Sent>,
+) -> Result<Watched> {
     let (mut watched, mut seen, mut lines) = (Watched::default(), 0, Lines::default());
     while seen < count {
         let Some(frame) = stream.body.frame().await else {
-            let last: Value = serde_json::from_slice(&lines.last).context("a watch ended before its first event")?;
-            stream = Stream::open(&door, &revision(&last["object"])?).await?;
-            lines = Lines::default();
+            lines.open.clear();
+            // It may be cut again before it has seen anything.
+            position = lines.position()?.unwrap_or(position);
+            stream = Stream::open(&door, &position).await?;
             watched.cuts += 1;
             continue;
         };
@@ -144,6 +151,15 @@ struct Lines {
 }
 
 impl Lines {
+    /// The revision of the last event; none if there was none.
+    fn position(&self) -> Result<Option<String>> {
+        if self.last.is_empty() {
+            return Ok(None);
+        }
+        let last: Value = serde_json::from_slice(&self.last)?;
+        revision(&last["object"]).map(Some)
+    }
+
     /// Gives the lines that some bytes end to a function, and says how many they were.
     fn take(&mut self, data: &[u8], mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<u64> {
         let mut count = 0;
