@@ -11,8 +11,8 @@ use hyperplane_wire::{
 use serde_json::{Value, json};
 
 use super::{
-    WIDTH, change, definitions::Definitions, dependents::Dependents, each, graph::Wait, ignore_absent, owners,
-    owners::Owners, pending,
+    WIDTH, change, definitions::Definitions, dependents::Dependents, drop_finalizer, each, graph::Wait, ignore_absent,
+    owners, owners::Owners, pending,
 };
 use crate::{
     call::Call,
@@ -150,19 +150,6 @@ fn propagation(dependents: &Dependents, owners: &Owners, entry: &Entry<Object>) 
         () if has(FOREGROUND) => DeletionPropagation::Foreground,
         () => DeletionPropagation::Background,
     }
-}
-
-async fn drop_finalizer(core: &Core, served: &Arc<Served>, owner: &Entry<Object>, name: &str) -> Result<(), Failure> {
-    let uid = Some(owner.payload.facts().uid.to_string());
-    let call = Call::internal(served, &owner.key.namespace, &owner.key.name, "");
-    change(core, &call, uid, &|object| {
-        let kept: Vec<Value> = metadata::finalizers(object)
-            .filter(|finalizer| *finalizer != name)
-            .map(Into::into)
-            .collect();
-        metadata::set_list(object, "finalizers", kept);
-    })
-    .await
 }
 
 async fn drop_owners(

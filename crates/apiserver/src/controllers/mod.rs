@@ -27,7 +27,7 @@ use std::{sync::Arc, time::Duration};
 use futures::{StreamExt, stream};
 use hyperplane_access::signing::SigningAuthority;
 use hyperplane_seams::Clock;
-use hyperplane_store::{Key, Observer};
+use hyperplane_store::{Entry, Key, Observer};
 use hyperplane_wire::{
     Failure, Reason,
     delete_options::{DeleteOptions, DeletionPropagation},
@@ -41,6 +41,7 @@ use self::{
 use crate::{
     call::Call,
     core::Core,
+    metadata,
     object::Object,
     ownership,
     registry::{Registry, Served},
@@ -139,6 +140,20 @@ async fn change(
         next: &next,
     };
     core.modify(call, &modification).await.map(|_| ())
+}
+
+/// Takes a finalizer from that very object.
+async fn drop_finalizer(core: &Core, served: &Arc<Served>, entry: &Entry<Object>, name: &str) -> Result<(), Failure> {
+    let uid = Some(entry.payload.facts().uid.to_string());
+    let call = Call::internal(served, &entry.key.namespace, &entry.key.name, "");
+    change(core, &call, uid, &|object| {
+        let kept: Vec<Value> = metadata::finalizers(object)
+            .filter(|finalizer| *finalizer != name)
+            .map(Into::into)
+            .collect();
+        metadata::set_list(object, "finalizers", kept);
+    })
+    .await
 }
 
 /// Deletes an object in the name of the server.

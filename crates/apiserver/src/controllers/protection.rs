@@ -8,13 +8,12 @@ use std::{
 
 use hyperplane_store::{Event, EventKind, Key, Observer, Snapshot};
 use hyperplane_wire::Failure;
-use serde_json::Value;
 
 use super::{
-    GATHER, WIDTH, change,
+    GATHER, WIDTH, drop_finalizer,
     pending::{self, Pending},
 };
-use crate::{call::Call, core::Core, metadata, object::Object};
+use crate::{core::Core, object::Object};
 
 /// The collection of claims.
 pub(crate) const CLAIMS: &str = "persistentvolumeclaims";
@@ -110,19 +109,7 @@ async fn look_at(core: &Core, key: &Key) -> Result<(), Failure> {
     let Some(served) = core.served_for(&key.collection) else {
         return Ok(());
     };
-    change(
-        core,
-        &Call::internal(&served, &key.namespace, &key.name, ""),
-        None,
-        &|object| {
-            let kept: Vec<Value> = metadata::finalizers(object)
-                .filter(|name| *name != finalizer)
-                .map(Into::into)
-                .collect();
-            metadata::set_list(object, "finalizers", kept);
-        },
-    )
-    .await
+    drop_finalizer(core, &served, entry, finalizer).await
 }
 
 /// Whether a pod that has not ended mounts a claim.
