@@ -2,10 +2,12 @@
 //! nodes that come before the old ones go. Facts that nobody gave count as unknown where somebody asked for this policy
 //! by name, or where the distribution demands them.
 
+use std::collections::BTreeSet;
+
 use super::{Need, Policy, shared};
 use crate::{
     check::{Case, Finding, Findings, Named},
-    state::{Pool, newest},
+    state::Pool,
     version::Scheme,
 };
 
@@ -27,8 +29,15 @@ fn is_demanded(case: Case<'_>) -> bool {
 /// Pools whose nodes change.
 fn rolling(case: Case<'_>) -> Vec<&Pool> {
     let Some(after) = case.after else { return Vec::new() };
+    // Half of a pool may have moved before: what its nodes have in all counts, not the newest of them.
     let changes = |was: &Pool, is: &Pool| {
-        let versions = |pool: &Pool| (newest(&pool.versions).cloned(), newest(&pool.kubelets).cloned());
+        let versions = |pool: &Pool| {
+            pool.versions
+                .iter()
+                .chain(&pool.kubelets)
+                .cloned()
+                .collect::<BTreeSet<_>>()
+        };
         versions(was) != versions(is)
     };
     let pools = shared::pools(case.before, after).into_iter();
