@@ -14,7 +14,7 @@ use crate::{
     version::Version,
 };
 
-/// The most states of one path: some minutes of one core. Pools that roll at the same time multiply.
+/// The most states of one path. Pools that roll at the same time multiply.
 const MOST_STATES: u64 = 1_000_000;
 
 /// A change of versions, one instance or node after the other.

@@ -128,6 +128,8 @@ impl Finding {
 pub(crate) struct Findings {
     policy: &'static str,
     all: Vec<(Weight, Blocker)>,
+    /// How often a name was given: one rule may have several things to say about one subject.
+    counts: BTreeMap<String, u32>,
 }
 
 impl Findings {
@@ -135,6 +137,7 @@ impl Findings {
         Self {
             policy,
             all: Vec::new(),
+            counts: BTreeMap::new(),
         }
     }
 
@@ -148,14 +151,11 @@ impl Findings {
             Moment::Transition => "transition",
         };
         blocker.id = format!("{}/{}/{}@{moment}", self.policy, blocker.rule, blocker.subject);
-        let count = self
-            .all
-            .iter()
-            .filter(|(_, other)| other.id.starts_with(&blocker.id))
-            .count();
-        if count > 0 {
+        let count = self.counts.entry(blocker.id.clone()).or_default();
+        if *count > 0 {
             blocker.id = format!("{}#{count}", blocker.id);
         }
+        *count += 1;
         self.all.push((weight, blocker));
     }
 

@@ -49,42 +49,41 @@ fn judge_pair(skew: &Skew, pair: &Pair<'_>, moment: Moment, findings: &mut Findi
         return;
     };
     let version = pair.version;
-    let is_too_old = skew.when.holds(version, newest) && older_by(version, newest) > skew.older;
-    let is_too_new = skew.when.holds(version, oldest) && newer_by(version, oldest) > skew.newer;
-    if is_too_old {
+    let (older, newer) = (older_by(version, newest), newer_by(version, oldest));
+    if skew.when.holds(version, newest) && older > skew.older {
         let is_mixed = older_by(version, oldest) <= skew.older;
         let named = skew.mixed.filter(|_| is_mixed).map_or(skew.too_old, |(old, _)| old);
-        let finding = finding(skew, pair, moment, named)
-            .says(format!(
-                "{} {version} is {} older than {} {newest}: {} allowed",
-                word(skew.subject),
-                minors(older_by(version, newest)),
-                word(skew.object),
-                allowed(skew.older),
-            ))
-            .shows(word(skew.object), newest)
-            .fact("minorsOlder", older_by(version, newest))
-            .fact("minorsAllowed", skew.older)
-            .remedy(too_old_remedy(skew, pair, newest));
-        findings.push(finding);
+        let finding = finding(skew, pair, moment, named).fact("minorsOlder", older);
+        let finding = compared(finding, skew, version, newest, ("older", older, skew.older));
+        findings.push(finding.remedy(too_old_remedy(skew, pair, newest)));
     }
-    if is_too_new {
+    if skew.when.holds(version, oldest) && newer > skew.newer {
         let is_mixed = newer_by(version, newest) <= skew.newer;
         let named = skew.mixed.filter(|_| is_mixed).map_or(skew.too_new, |(_, new)| new);
-        let finding = finding(skew, pair, moment, named)
-            .says(format!(
-                "{} {version} is {} newer than {} {oldest}: {} allowed",
-                word(skew.subject),
-                minors(newer_by(version, oldest)),
-                word(skew.object),
-                allowed(skew.newer),
-            ))
-            .shows(word(skew.object), oldest)
-            .fact("minorsNewer", newer_by(version, oldest))
-            .fact("minorsAllowed", skew.newer)
-            .remedy(too_new_remedy(skew, pair, oldest));
-        findings.push(finding);
+        let finding = finding(skew, pair, moment, named).fact("minorsNewer", newer);
+        let finding = compared(finding, skew, version, oldest, ("newer", newer, skew.newer));
+        findings.push(finding.remedy(too_new_remedy(skew, pair, oldest)));
     }
+}
+
+/// Says which way, how far and how far at most a version is from another.
+fn compared(
+    finding: Finding,
+    skew: &Skew,
+    version: &Version,
+    other: &Version,
+    (way, distance, limit): (&str, u64, u64),
+) -> Finding {
+    finding
+        .says(format!(
+            "{} {version} is {} {way} than {} {other}: {} allowed",
+            word(skew.subject),
+            minors(distance),
+            word(skew.object),
+            allowed(limit),
+        ))
+        .shows(word(skew.object), other)
+        .fact("minorsAllowed", limit)
 }
 
 fn finding(skew: &Skew, pair: &Pair<'_>, moment: Moment, named: super::Named) -> Finding {

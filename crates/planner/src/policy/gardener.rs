@@ -87,17 +87,9 @@ fn pools_not_newer(case: Case<'_>, findings: &mut Findings) {
 
 /// Pools do not go down either.
 fn pools_move(case: Case<'_>, findings: &mut Findings) {
-    let Some(after) = case.after else { return };
-    let scheme = case.scheme();
-    for (was, is) in shared::pools(case.before, after) {
-        let versions = (
-            newest(was.distribution_versions(scheme)),
-            newest(is.distribution_versions(scheme)),
-        );
-        if let (Some(from), Some(to)) = versions
-            && to.precedence(from).is_lt()
-        {
-            findings.push(downgrade(&shared::pool_subject(is), from, to));
+    for (pool, from, to) in shared::pool_moves(case) {
+        if to.precedence(from).is_lt() {
+            findings.push(downgrade(&shared::pool_subject(pool), from, to));
         }
     }
 }

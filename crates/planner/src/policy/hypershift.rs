@@ -129,17 +129,12 @@ fn control_plane_moves(case: Case<'_>, findings: &mut Findings) {
 }
 
 fn pools_move(case: Case<'_>, findings: &mut Findings) {
+    for (pool, from, to) in shared::pool_moves(case) {
+        let subject = shared::pool_subject(pool);
+        shared::no_downgrade(Named::new("H-09", "ValidReleaseImage"), &subject, from, to, findings);
+    }
     let Some(after) = case.after else { return };
-    let scheme = case.scheme();
     for (was, is) in shared::pools(case.before, after) {
-        let versions = (
-            newest(was.distribution_versions(scheme)),
-            newest(is.distribution_versions(scheme)),
-        );
-        if let (Some(from), Some(to)) = versions {
-            let subject = shared::pool_subject(is);
-            shared::no_downgrade(Named::new("H-09", "ValidReleaseImage"), &subject, from, to, findings);
-        }
         let types = (&was.upgrade_type, &is.upgrade_type);
         if let (Some(from), Some(to)) = types
             && from != to

@@ -231,7 +231,8 @@ fn recommended(case: Case<'_>, findings: &mut Findings) {
     }
 }
 
-/// Gates that are known by themselves: the minor that is left, and the name.
+/// Gates that are known by themselves: the minor that is left, and the name. All others come with the state, which lists
+/// those that are not acknowledged.
 const GATES: [(u64, &str); 1] = [(18, "ack-4.18-kube-1.32-api-removals")];
 
 /// Whether a gate is named `ack-4.18-what`, with the minor that it guards.

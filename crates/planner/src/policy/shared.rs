@@ -27,6 +27,16 @@ pub(super) fn pools<'a>(before: &'a State, after: &'a State) -> Vec<(&'a Pool, &
     pairs.flatten().collect()
 }
 
+/// Pools of which the newest version is known before and after, with both.
+pub(super) fn pool_moves(case: Case<'_>) -> Vec<(&Pool, &Version, &Version)> {
+    let (scheme, pools) = (case.scheme(), case.after.map(|after| pools(case.before, after)));
+    let moves = pools.into_iter().flatten().map(|(was, is)| {
+        let from = newest(was.distribution_versions(scheme))?;
+        Some((is, from, newest(is.distribution_versions(scheme))?))
+    });
+    moves.flatten().collect()
+}
+
 /// What each of several was and is. Nodes and instances have no names here, so the oldest becomes the oldest; where one
 /// comes or goes, all that is known is that the oldest may have become the newest.
 pub(super) fn paired<'a>(were: &'a [Version], are: &'a [Version]) -> Vec<(&'a Version, &'a Version)> {

@@ -53,6 +53,9 @@ fn component_scheme(scheme: Scheme) -> Scheme {
     }
 }
 
+/// The most pools: far more than a cluster has, few enough to compare them with each other.
+const MOST_POOLS: usize = 1000;
+
 /// Releases of etcd are tagged with a number behind a dash, which is later than the plain version.
 const ETCD_SCHEME: Scheme = Scheme::Acp;
 
@@ -210,6 +213,10 @@ impl Reader {
     fn pools(&mut self, scheme: Scheme, fields: &mut Fields) -> Vec<Pool> {
         let (path, value) = fields.take("pools");
         let mut pools: Vec<Pool> = Vec::new();
+        if value.as_array().is_some_and(|entries| entries.len() > MOST_POOLS) {
+            self.wrong(&path, format!("has more than {MOST_POOLS} entries"));
+            return pools;
+        }
         for (index, (path, entry)) in self.list(&path, &value).into_iter().enumerate() {
             let Some(pool) = self.pool(scheme, index, &path, &entry) else {
                 continue;

@@ -195,3 +195,14 @@ fn what_a_later_state_leaves_out_stays() {
         )
     );
 }
+
+#[test]
+fn pools_have_a_limit() {
+    let pools: Vec<Value> = (0..=1000)
+        .map(|number| json!({"name": format!("pool-{number}")}))
+        .collect();
+    assert_eq!(
+        problems(&json!({"pools": pools})),
+        ["pools: has more than 1000 entries"]
+    );
+}
