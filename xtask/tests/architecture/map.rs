@@ -34,15 +34,18 @@ pub(crate) const CRATES: &[(&str, Layer)] = &[
     ("hyperplane-wire", Layer::Domain),
     ("hyperplane-control-plane", Layer::Operator),
     ("hyperplane-hosted-cluster", Layer::Operator),
+    ("hyperplane-hosted-config", Layer::Operator),
     ("hyperplane-ignition", Layer::Operator),
     ("hyperplane-machines", Layer::Operator),
     ("hyperplane-node-pool", Layer::Operator),
     ("hyperplane-pki", Layer::Operator),
     ("hyperplane-upgrades", Layer::Operator),
     ("hyperplane-apiserver", Layer::Ground),
+    ("hyperplane-component-driver", Layer::Ground),
     ("hyperplane-releases", Layer::Ground),
     ("hyperplane-runtime", Layer::Ground),
     ("hyperplane-seams", Layer::Ground),
+    ("hyperplane-sidecars", Layer::Ground),
     ("hyperplane-store", Layer::Ground),
     ("hyperplane-twin", Layer::Ground),
     ("hyperplane", Layer::People),
@@ -55,8 +58,8 @@ pub(crate) const CRATES: &[(&str, Layer)] = &[
 /// Layers that do no I/O and know no runtime.
 pub(crate) const PURE: &[Layer] = &[Layer::Types, Layer::Domain];
 
-/// The one crate of the ground that operators know.
-pub(crate) const RUNTIME: &str = "hyperplane-runtime";
+/// What operators know of the ground: the runner, and the one way in which components are driven.
+pub(crate) const KNOWN_TO_OPERATORS: &[&str] = &["hyperplane-component-driver", "hyperplane-runtime"];
 
 /// Crates that make or drive I/O, which pure crates must not know, not even through others.
 pub(crate) const IO_CRATES: &[&str] = &[
@@ -86,6 +89,7 @@ pub(crate) const HTTP_CALLERS: &[&str] = &[
     "hyperplane-apiserver",
     "hyperplane-releases",
     "hyperplane-runtime",
+    "hyperplane-sidecars",
     "hyperplane-testbed",
     "hyperplane-twin",
 ];
@@ -107,7 +111,7 @@ pub(crate) fn may_know(from: Layer, to: Layer, to_name: &str) -> bool {
     match from {
         Layer::Types => to == Layer::Types,
         Layer::Domain => PURE.contains(&to),
-        Layer::Operator => PURE.contains(&to) || to_name == RUNTIME,
+        Layer::Operator => PURE.contains(&to) || KNOWN_TO_OPERATORS.contains(&to_name),
         Layer::Ground => PURE.contains(&to) || to == Layer::Ground,
         Layer::People => to != Layer::Tools,
         Layer::Tools => true,

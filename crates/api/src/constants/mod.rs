@@ -7,6 +7,7 @@ pub mod annotations;
 pub mod conditions;
 pub mod finalizers;
 pub mod labels;
+pub mod objects;
 pub mod ours;
 pub mod reasons;
 

@@ -3,9 +3,30 @@
 //! Each optional field that we add to a kind of HyperShift has an annotation twin here, named after the field. It is
 //! read where HyperShift's own definition of the kind is installed, which would prune the field.
 
-use super::constants;
+use super::{Label, constants};
 
 constants! { Annotation in ALL:
     /// On HostedCluster: the twin of spec.distributionVersion, the version of the cluster as a whole.
     DISTRIBUTION_VERSION = "hyperplane.dev/distributionVersion";
+    /// On HostedCluster and HostedControlPlane: shared, or dedicated when the operators of this control plane run in its
+    /// namespace.
+    TENANT_OPERATORS = "hyperplane.dev/tenant-operators";
+    /// On HostedCluster and HostedControlPlane: ecdsa-p256 or rsa-2048, the kind of key of new certificates.
+    KEY_ALGORITHM = "hyperplane.dev/key-algorithm";
+    /// On HostedControlPlane: by which revision of our manifests its components are rendered.
+    RENDER_REVISION = "hyperplane.dev/render-revision";
+    /// On HostedCluster: the new value asks for the current revision of our manifests without an upgrade.
+    RENDER_REVISION_REQUEST = "hyperplane.dev/render-revision-request";
+    /// On HostedCluster: the version, in full, that the control plane may go back to.
+    ALLOW_DOWNGRADE_TO = "hyperplane.dev/allow-downgrade-to";
+    /// On the namespace of a control plane: the uid of the HostedCluster that it was made for.
+    CLAIMED_BY = "hyperplane.dev/claimed-by";
+    /// On a copy: which object it is a copy of, and of which state, as namespace/name@uid/resourceVersion.
+    COPIED_FROM = "hyperplane.dev/copied-from";
 }
+
+/// On everything that we make: what our watches select.
+pub const MANAGED_BY: Label = Label("app.kubernetes.io/managed-by");
+
+/// The value of [`MANAGED_BY`].
+pub const MANAGED_BY_US: &str = "hyperplane";

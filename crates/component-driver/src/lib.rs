@@ -1,0 +1,1 @@
+//! Drives components of a hosted control plane: decide, apply, look, report.

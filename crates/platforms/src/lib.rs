@@ -1,0 +1,1 @@
+//! What is different from one infrastructure platform to the next: one file per platform behind one trait.
