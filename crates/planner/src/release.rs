@@ -3,6 +3,7 @@
 
 mod check;
 mod file;
+mod resolve;
 #[cfg(test)]
 mod tests;
 
@@ -13,7 +14,10 @@ use hyperplane_api::hyperplane::{
     release_requirements::KubeletRequirements,
 };
 
-pub use self::file::{FileError, object_name, read};
+pub use self::{
+    file::{FileError, object_name, read},
+    resolve::{ResolveError, Resolved, resolve},
+};
 use crate::version::{Scheme, Version};
 
 /// A release.

@@ -1,0 +1,163 @@
+//! How operators reach the API servers of hosted clusters: by sockets, or in memory where everything runs in one process.
+//! Owns what a kubeconfig may ask of the process that reads it.
+
+use std::{fmt, sync::Arc};
+
+use kube::{
+    Client, Config,
+    config::{KubeConfigOptions, Kubeconfig, KubeconfigError},
+};
+use thiserror::Error;
+
+use crate::failure::Failure;
+
+/// The longest kubeconfig that is read; ours have a few kilobytes.
+const LONGEST: usize = 256 << 10;
+
+/// A way to make a client for the API server that a kubeconfig names. Cheap to clone.
+#[derive(Clone)]
+pub struct Reach(Arc<Connect>);
+
+type Connect = dyn Fn(Config) -> Result<Client, kube::Error> + Send + Sync;
+
+/// Why a kubeconfig cannot be used.
+#[derive(Debug, Error)]
+pub enum ReachError {
+    /// It is too long to be one.
+    #[error("the kubeconfig has {0} bytes: at most {LONGEST}")]
+    Length(usize),
+    /// It is no text.
+    #[error("the kubeconfig is not UTF-8")]
+    Encoding,
+    /// It is not one; what is wrong is not shown, because it may be a key.
+    #[error("the kubeconfig cannot be read as one with clusters, users and contexts")]
+    Form,
+    /// It wants something of this process that only its owner may want.
+    #[error("the kubeconfig uses {0}: embed certificates or a token instead")]
+    Forbidden(&'static str),
+    /// What it says does not go together.
+    #[error("the kubeconfig does not lead to a cluster")]
+    Incomplete(#[source] KubeconfigError),
+}
+
+impl Reach {
+    /// By sockets, as any client does.
+    pub fn sockets() -> Self {
+        Self::by(Client::try_from)
+    }
+
+    /// In another way.
+    pub fn by(connect: impl Fn(Config) -> Result<Client, kube::Error> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(connect))
+    }
+
+    /// A client for what a kubeconfig names. The text may come from a tenant: it cannot run programs, read files or use
+    /// the identity of this process.
+    pub async fn client(&self, kubeconfig: &[u8]) -> Result<Client, Failure> {
+        let kubeconfig = read(kubeconfig).map_err(Failure::retry)?;
+        let options = KubeConfigOptions::default();
+        let mut config = Config::from_custom_kubeconfig(kubeconfig, &options)
+            .await
+            .map_err(|error| Failure::retry(ReachError::Incomplete(error)))?;
+        // The environment of this process is not the tenant's, and the runner has retries of its own.
+        config.proxy_url = None;
+        config.default_retry = false;
+        (self.0)(config).map_err(Failure::from)
+    }
+}
+
+impl fmt::Debug for Reach {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Reach")
+    }
+}
+
+fn read(text: &[u8]) -> Result<Kubeconfig, ReachError> {
+    if text.len() > LONGEST {
+        return Err(ReachError::Length(text.len()));
+    }
+    let text = std::str::from_utf8(text).map_err(|_| ReachError::Encoding)?;
+    let kubeconfig = Kubeconfig::from_yaml(text).map_err(|_| ReachError::Form)?;
+    forbidden(&kubeconfig).map_or(Ok(kubeconfig), |what| Err(ReachError::Forbidden(what)))
+}
+
+/// What a kubeconfig asks for that a text from elsewhere must not.
+fn forbidden(kubeconfig: &Kubeconfig) -> Option<&'static str> {
+    let users = kubeconfig.auth_infos.iter().filter_map(|user| user.auth_info.as_ref());
+    for user in users {
+        let wishes = [
+            (user.exec.is_some(), "exec"),
+            (user.auth_provider.is_some(), "auth-provider"),
+            (user.client_certificate.is_some(), "client-certificate, a file"),
+            (user.client_key.is_some(), "client-key, a file"),
+            (user.token_file.is_some(), "tokenFile"),
+        ];
+        if let Some((_, what)) = wishes.into_iter().find(|(is_asked, _)| *is_asked) {
+            return Some(what);
+        }
+    }
+    let clusters = kubeconfig.clusters.iter().filter_map(|cluster| cluster.cluster.as_ref());
+    for cluster in clusters {
+        let wishes = [
+            (cluster.certificate_authority.is_some(), "certificate-authority, a file"),
+            (cluster.proxy_url.is_some(), "proxy-url"),
+            (cluster.insecure_skip_tls_verify == Some(true), "insecure-skip-tls-verify"),
+        ];
+        if let Some((_, what)) = wishes.into_iter().find(|(is_asked, _)| *is_asked) {
+            return Some(what);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kubeconfig(cluster: &str, user: &str) -> String {
+        format!(
+            "{{apiVersion: v1, kind: Config, current-context: a, \
+             contexts: [{{name: a, context: {{cluster: a, user: a}}}}], \
+             clusters: [{{name: a, cluster: {{server: 'https://a.example:6443', {cluster}}}}}], \
+             users: [{{name: a, user: {{{user}}}}}]}}"
+        )
+    }
+
+    #[test]
+    fn what_only_the_owner_of_a_process_may_want_is_refused() {
+        let cases = [
+            ("", "exec: {apiVersion: client.authentication.k8s.io/v1, command: sh}", "exec"),
+            ("", "auth-provider: {name: gcp}", "auth-provider"),
+            ("", "client-certificate: /etc/passwd", "client-certificate"),
+            ("", "client-key: /etc/shadow", "client-key"),
+            ("", "tokenFile: /var/run/secrets/token", "tokenFile"),
+            ("certificate-authority: /etc/passwd", "token: t", "certificate-authority"),
+            ("proxy-url: 'http://10.0.0.1'", "token: t", "proxy-url"),
+            ("insecure-skip-tls-verify: true", "token: t", "insecure-skip-tls-verify"),
+        ];
+        for (cluster, user, what) in cases {
+            let error = read(kubeconfig(cluster, user).as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(what), "{what}: {error}");
+        }
+        assert!(read(kubeconfig("", "token: t").as_bytes()).is_ok());
+    }
+
+    #[test]
+    fn a_text_that_is_no_kubeconfig_is_not_quoted() {
+        for text in [&b"users: [secret-token"[..], b"\xff\xfe", b"- secret-token"] {
+            let error = read(text).unwrap_err().to_string();
+            assert!(!error.contains("secret-token"), "{error}");
+        }
+        assert!(matches!(read(&vec![b' '; LONGEST + 1]), Err(ReachError::Length(_))));
+    }
+
+    #[tokio::test]
+    async fn the_client_is_made_by_whoever_knows_the_way() {
+        let reach = Reach::by(|config| {
+            assert_eq!(config.cluster_url.host(), Some("a.example"));
+            Client::try_from(Config::new("http://127.0.0.1:1".parse().expect("it is an address")))
+        });
+        reach.client(kubeconfig("", "token: t").as_bytes()).await.unwrap();
+        assert!(reach.client(b"{}").await.is_err());
+    }
+}
