@@ -3,14 +3,23 @@
 use serde_json::{Map, Value, json};
 
 use crate::{
-    KINDS,
+    KINDS, PROVIDER_KINDS,
     resource::{Column, KindDefinition, Scope},
     schema::FeatureSet,
 };
 
 /// Every CustomResourceDefinition of a feature set, in a stable order, as JSON ready to apply.
 pub fn definitions(features: FeatureSet) -> Vec<Value> {
-    KINDS
+    definitions_of(KINDS, features)
+}
+
+/// CustomResourceDefinitions for the kinds of infrastructure providers, for where the providers' own are absent.
+pub fn provider_definitions(features: FeatureSet) -> Vec<Value> {
+    definitions_of(PROVIDER_KINDS, features)
+}
+
+fn definitions_of(kinds: &[fn() -> KindDefinition], features: FeatureSet) -> Vec<Value> {
+    kinds
         .iter()
         .map(|definition| definition())
         .filter(|kind| kind.gate.is_none_or(|gate| features.has(gate)))

@@ -10,6 +10,7 @@ pub mod constants;
 pub mod crd;
 pub mod hyperplane;
 pub mod hypershift;
+pub mod infrastructure;
 pub mod karpenter;
 pub mod resource;
 pub mod scheduling;
@@ -40,4 +41,11 @@ pub const KINDS: &[fn() -> KindDefinition] = &[
     cluster_api::machine::Machine::definition,
     cluster_api::machine_health_check::MachineHealthCheck::definition,
     hyperplane::distribution_release::DistributionRelease::definition,
+];
+
+/// Kinds of infrastructure providers, which belong to others. They are not among [`KINDS`]: a definition of ours is
+/// installed only where the provider's own is absent, and where somebody asks for it.
+pub const PROVIDER_KINDS: &[fn() -> KindDefinition] = &[
+    infrastructure::kubevirt_cluster::KubevirtCluster::definition,
+    infrastructure::agent_cluster::AgentCluster::definition,
 ];

@@ -20,6 +20,8 @@ pub enum IdentityMode {
     Impersonation,
     /// By an [`Identity`] among the request's extensions, where the server is in this process.
     Extension,
+    /// Not at all: the process serves one tenant and runs as that account.
+    Own,
 }
 
 /// Marks requests with an identity.
@@ -77,6 +79,7 @@ where
             IdentityMode::Extension => {
                 request.extensions_mut().insert(identity.clone());
             }
+            IdentityMode::Own => {}
         }
         self.inner.call(request)
     }

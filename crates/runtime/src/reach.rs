@@ -96,12 +96,18 @@ fn forbidden(kubeconfig: &Kubeconfig) -> Option<&'static str> {
             return Some(what);
         }
     }
-    let clusters = kubeconfig.clusters.iter().filter_map(|cluster| cluster.cluster.as_ref());
+    let clusters = kubeconfig
+        .clusters
+        .iter()
+        .filter_map(|cluster| cluster.cluster.as_ref());
     for cluster in clusters {
         let wishes = [
             (cluster.certificate_authority.is_some(), "certificate-authority, a file"),
             (cluster.proxy_url.is_some(), "proxy-url"),
-            (cluster.insecure_skip_tls_verify == Some(true), "insecure-skip-tls-verify"),
+            (
+                cluster.insecure_skip_tls_verify == Some(true),
+                "insecure-skip-tls-verify",
+            ),
         ];
         if let Some((_, what)) = wishes.into_iter().find(|(is_asked, _)| *is_asked) {
             return Some(what);
@@ -126,12 +132,20 @@ mod tests {
     #[test]
     fn what_only_the_owner_of_a_process_may_want_is_refused() {
         let cases = [
-            ("", "exec: {apiVersion: client.authentication.k8s.io/v1, command: sh}", "exec"),
+            (
+                "",
+                "exec: {apiVersion: client.authentication.k8s.io/v1, command: sh}",
+                "exec",
+            ),
             ("", "auth-provider: {name: gcp}", "auth-provider"),
             ("", "client-certificate: /etc/passwd", "client-certificate"),
             ("", "client-key: /etc/shadow", "client-key"),
             ("", "tokenFile: /var/run/secrets/token", "tokenFile"),
-            ("certificate-authority: /etc/passwd", "token: t", "certificate-authority"),
+            (
+                "certificate-authority: /etc/passwd",
+                "token: t",
+                "certificate-authority",
+            ),
             ("proxy-url: 'http://10.0.0.1'", "token: t", "proxy-url"),
             ("insecure-skip-tls-verify: true", "token: t", "insecure-skip-tls-verify"),
         ];

@@ -122,6 +122,25 @@ impl<K: Kind + Resource<Scope = NamespaceResourceScope>> Watch<K> {
     }
 }
 
+/// Which namespaces an operator serves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All of them, in one process.
+    Everywhere,
+    /// One: the operator has rights in no other.
+    Namespace(String),
+}
+
+impl Scope {
+    /// The watch of a kind in these namespaces.
+    pub fn watch<K: Kind + Resource<Scope = NamespaceResourceScope>>(&self) -> Watch<K> {
+        match self {
+            Self::Everywhere => Watch::all(),
+            Self::Namespace(namespace) => Watch::namespace(namespace),
+        }
+    }
+}
+
 impl<K> Clone for Watch<K> {
     fn clone(&self) -> Self {
         Self {

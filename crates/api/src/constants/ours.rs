@@ -15,6 +15,10 @@ constants! { Annotation in ALL:
     KEY_ALGORITHM = "hyperplane.dev/key-algorithm";
     /// On HostedControlPlane: by which revision of our manifests its components are rendered.
     RENDER_REVISION = "hyperplane.dev/render-revision";
+    /// On HostedControlPlane: our image in its pods. It moves with the revision: a newer program alone restarts nothing.
+    RENDER_IMAGE = "hyperplane.dev/render-image";
+    /// On HostedControlPlane: in how many zones its pods can be spread. It moves with the revision, too.
+    RENDER_ZONES = "hyperplane.dev/render-zones";
     /// On HostedCluster: the new value asks for the current revision of our manifests without an upgrade.
     RENDER_REVISION_REQUEST = "hyperplane.dev/render-revision-request";
     /// On HostedCluster: the version, in full, that the control plane may go back to.

@@ -1,0 +1,56 @@
+//! What this process knows of the management cluster, and what of it counts for one control plane. A control plane keeps
+//! what it was rendered with: the manager writes that on the HostedControlPlane and moves it with an upgrade, so that
+//! neither a newer program nor one more zone restarts anything by itself.
+
+use std::collections::BTreeMap;
+
+use hyperplane_api::{
+    constants::{annotations, ours},
+    hypershift::hosted_control_plane::HostedControlPlane,
+};
+use hyperplane_components::{Management, RENDER_REVISION};
+use hyperplane_planner::version::Version;
+
+/// What is known of the management cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Facts {
+    /// Its version of Kubernetes.
+    pub kubernetes: Version,
+    /// The image of this program.
+    pub image: String,
+    /// The domain for endpoints without a hostname of their own.
+    pub ingress_domain: Option<String>,
+    /// Whether monitors can be written.
+    pub has_monitors: bool,
+}
+
+impl Facts {
+    /// What counts for one control plane.
+    pub fn management(&self, control_plane: &HostedControlPlane) -> Management {
+        let annotation = |key: &str| annotation(control_plane, key);
+        Management {
+            kubernetes: self.kubernetes.clone(),
+            zones: annotation(ours::RENDER_ZONES.as_str())
+                .and_then(|text| text.parse().ok())
+                .unwrap_or(0),
+            image: annotation(ours::RENDER_IMAGE.as_str())
+                .unwrap_or(&self.image)
+                .to_owned(),
+            has_monitors: self.has_monitors,
+            user_id: annotation(annotations::DEFAULT_SECURITY_CONTEXT_UID.as_str()).and_then(|text| text.parse().ok()),
+            ingress_domain: self.ingress_domain.clone(),
+        }
+    }
+}
+
+/// By which revision of our manifests a control plane is rendered.
+pub fn revision(control_plane: &HostedControlPlane) -> u32 {
+    let text = annotation(control_plane, ours::RENDER_REVISION.as_str());
+    let revision = text.and_then(|text| text.parse().ok()).unwrap_or(RENDER_REVISION);
+    revision.clamp(1, RENDER_REVISION)
+}
+
+fn annotation<'a>(control_plane: &'a HostedControlPlane, key: &str) -> Option<&'a str> {
+    let annotations: &BTreeMap<String, String> = control_plane.metadata.annotations.as_ref()?;
+    annotations.get(key).map(String::as_str)
+}
