@@ -49,6 +49,6 @@ pub use self::{
     identity::PeerCertificates,
     limits::Limits,
     object::Object,
-    server::{Controllers, Settings, Shared},
+    server::{Controllers, FrontSettings, Settings, Shared},
     service::{InProcess, Server},
 };

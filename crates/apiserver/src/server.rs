@@ -84,6 +84,25 @@ pub struct Settings {
     pub address: String,
     /// Where audit lines go.
     pub audit: Option<AuditSink>,
+    /// What `/version` says it is, such as `v1.36.4`; our own version where nothing is said.
+    pub git_version: Option<String>,
+}
+
+/// What one of several fronts of a server shows and whom it lets in. A cluster has one store and any number of these,
+/// as replicas of an API server do while it is rolled to other credentials or to another version.
+pub struct FrontSettings {
+    /// What it takes from clients at once.
+    pub limits: Limits,
+    /// Whose client certificates are accepted.
+    pub authorities: Option<ClientAuthorities>,
+    /// Tokens that never change.
+    pub static_tokens: StaticTokens,
+    /// Who makes the tokens of service accounts.
+    pub issuer: Option<Arc<Issuer>>,
+    /// Where clients reach it, as discovery tells it.
+    pub address: String,
+    /// What `/version` says it is, such as `v1.36.4`; our own version where nothing is said.
+    pub git_version: Option<String>,
 }
 
 impl Settings {
@@ -103,6 +122,7 @@ impl Settings {
             service_range: ServiceRange::default(),
             address: "127.0.0.1:6443".to_owned(),
             audit: None,
+            git_version: None,
         }
     }
 }
@@ -140,21 +160,16 @@ impl Server {
             stop: CancellationToken::new(),
         };
         definitions::restore(&core, &observers.definitions);
-        let front = Front {
-            authenticator: Authenticator {
-                authorities: settings.authorities,
-                static_tokens: settings.static_tokens,
-                issuer: settings.issuer,
-                is_anonymous_allowed: true,
-            },
-            requests: Slots::new(settings.limits.requests),
-            bodies: Slots::new(settings.limits.bodies),
-            watches: Slots::new(settings.limits.watches),
-            audit: Audit::new(settings.audit, settings.entropy),
-            metrics: Metrics::default(),
-            version: version(),
+        let audit = Audit::new(settings.audit, settings.entropy);
+        let front = FrontSettings {
+            limits: settings.limits,
+            authorities: settings.authorities,
+            static_tokens: settings.static_tokens,
+            issuer: settings.issuer,
             address: settings.address,
+            git_version: settings.git_version,
         };
+        let front = front.build(audit);
         let server = Self {
             core: Arc::new(core),
             front: Arc::new(front),
@@ -169,6 +184,16 @@ impl Server {
             },
         };
         Ok((server, writer, controllers))
+    }
+
+    /// The same cluster behind another front. Watches and writes end with the cluster, not with the front. Nothing of
+    /// what it answers is written to the audit.
+    pub fn behind(&self, front: FrontSettings) -> Self {
+        let audit = Audit::new(None, self.core.entropy.clone());
+        Self {
+            core: Arc::clone(&self.core),
+            front: Arc::new(front.build(audit)),
+        }
     }
 
     /// Creates what every cluster begins with. The writer must run.
@@ -196,7 +221,35 @@ impl Server {
     }
 }
 
+impl FrontSettings {
+    fn build(self, audit: Audit) -> Front {
+        Front {
+            authenticator: Authenticator {
+                authorities: self.authorities,
+                static_tokens: self.static_tokens,
+                issuer: self.issuer,
+                is_anonymous_allowed: true,
+            },
+            requests: Slots::new(self.limits.requests),
+            bodies: Slots::new(self.limits.bodies),
+            watches: Slots::new(self.limits.watches),
+            audit,
+            metrics: Metrics::default(),
+            version: version(self.git_version.as_deref()),
+            address: self.address,
+        }
+    }
+}
+
 impl Controllers {
+    /// The same with other certificates that pods trust, and another who signs: where they are not known yet when the
+    /// server is opened, as they belong to a program of their own.
+    pub fn with_authority(mut self, root_certificates: String, authority: Option<SigningAuthority>) -> Self {
+        self.means.root_certificates = root_certificates;
+        self.means.authority = authority;
+        self
+    }
+
     /// Runs until the token is cancelled or the server is closed.
     pub async fn run(self, stop: CancellationToken) {
         let core = &*self.server.core;
@@ -208,20 +261,46 @@ impl Controllers {
     }
 }
 
-fn version() -> VersionInfo {
+/// Which interface is served is fixed; what a cluster claims to be can be older or newer.
+fn version(claimed: Option<&str>) -> VersionInfo {
+    let git_version = claimed.unwrap_or(concat!("v1.36.4+hyperplane.", env!("CARGO_PKG_VERSION")));
+    let mut numbers = git_version.trim_start_matches('v').split(['.', '-', '+']);
+    let mut number = |default: &str| numbers.next().unwrap_or(default).to_owned();
+    let (major, minor) = (number("1"), number("36"));
+    let before = minor.parse::<u32>().map_or(0, |minor| minor.saturating_sub(1));
     VersionInfo {
-        major: "1".to_owned(),
-        minor: "36".to_owned(),
-        emulation_major: "1".to_owned(),
-        emulation_minor: "36".to_owned(),
-        min_compatibility_major: "1".to_owned(),
-        min_compatibility_minor: "35".to_owned(),
-        git_version: concat!("v1.36.4+hyperplane.", env!("CARGO_PKG_VERSION")).to_owned(),
+        emulation_major: major.clone(),
+        emulation_minor: minor.clone(),
+        min_compatibility_major: major.clone(),
+        min_compatibility_minor: before.to_string(),
+        major,
+        minor,
+        git_version: git_version.to_owned(),
         git_commit: String::new(),
         git_tree_state: "clean".to_owned(),
         build_date: "1970-01-01T00:00:00Z".to_owned(),
         go_version: "rust".to_owned(),
         compiler: "rustc".to_owned(),
         platform: format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cluster_may_claim_another_version() {
+        let cases = [
+            (None, "1", "36", "35"),
+            (Some("v1.35.9"), "1", "35", "34"),
+            (Some("v1.37.0-rc.1"), "1", "37", "36"),
+        ];
+        for (claimed, major, minor, before) in cases {
+            let version = version(claimed);
+            assert_eq!((&*version.major, &*version.minor), (major, minor));
+            assert_eq!(version.min_compatibility_minor, before);
+            assert!(version.git_version.starts_with(claimed.unwrap_or("v1.36.4+")));
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The one table of failures. Owns what each kind of failure means everywhere: condition reason, event reason,
 //! metric label, exit code, and what the runner does next. Knows nothing of any particular reconciler.
 
-use std::error::Error as StdError;
+use std::{error::Error as StdError, time::Duration};
 
 use kube::core::Status;
 use thiserror::Error;
@@ -18,6 +18,14 @@ pub enum Failure {
     /// Something else must happen first; its change triggers the next run.
     #[error("waiting for {0}")]
     Wait(String),
+    /// Something happens by itself at a known time, which no event announces; the next run is then.
+    #[error("waiting for {what}")]
+    WaitUntil {
+        /// What is waited for.
+        what: String,
+        /// How long that takes.
+        after: Duration,
+    },
     /// The user's input breaks a rule; only an edit helps.
     #[error("{field}: {rule}; {remedy}")]
     User {
@@ -38,7 +46,7 @@ pub enum Failure {
 pub enum Disposition {
     /// See [`Failure::Retry`].
     Retry,
-    /// See [`Failure::Wait`].
+    /// See [`Failure::Wait`] and [`Failure::WaitUntil`].
     Wait,
     /// See [`Failure::User`].
     User,
@@ -105,6 +113,14 @@ impl Failure {
         Self::Wait(what.into())
     }
 
+    /// A failure that the clock ends.
+    pub fn wait_until(what: impl Into<String>, after: Duration) -> Self {
+        Self::WaitUntil {
+            what: what.into(),
+            after,
+        }
+    }
+
     /// A failure that needs an edit.
     pub fn user(field: impl Into<String>, rule: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::User {
@@ -123,7 +139,7 @@ impl Failure {
     pub const fn disposition(&self) -> Disposition {
         match self {
             Self::Retry(_) => Disposition::Retry,
-            Self::Wait(_) => Disposition::Wait,
+            Self::Wait(_) | Self::WaitUntil { .. } => Disposition::Wait,
             Self::User { .. } => Disposition::User,
             Self::Fatal(_) => Disposition::Fatal,
         }

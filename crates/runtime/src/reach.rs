@@ -51,6 +51,11 @@ impl Reach {
         Self(Arc::new(connect))
     }
 
+    /// Whether a kubeconfig from elsewhere may be used at all, without a connection being made.
+    pub fn check(kubeconfig: &[u8]) -> Result<(), ReachError> {
+        read(kubeconfig).map(drop)
+    }
+
     /// A client for what a kubeconfig names. The text may come from a tenant: it cannot run programs, read files or use
     /// the identity of this process.
     pub async fn client(&self, kubeconfig: &[u8]) -> Result<Client, Failure> {

@@ -262,7 +262,7 @@ impl Runner {
             Err(Failure::Retry(_)) => return Outcome::Backoff,
             // Nothing is left of it, not even a reason to look again.
             Ok(_) if ended.is_sweep => return Outcome::Gone,
-            Ok(Next::After(after)) => resync.min(*after),
+            Ok(Next::After(after)) | Err(Failure::WaitUntil { after, .. }) => resync.min(*after),
             Ok(Next::OnChange) | Err(_) => resync,
         };
         // What was written and is not in the caches yet may have been undone before they could show it; then no

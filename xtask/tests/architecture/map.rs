@@ -50,6 +50,7 @@ pub(crate) const CRATES: &[(&str, Layer)] = &[
     ("hyperplane-twin", Layer::Ground),
     ("hyperplane", Layer::People),
     ("hyperplane-console", Layer::People),
+    ("hyperplane-world", Layer::People),
     ("hyperplane-conformance", Layer::Tools),
     ("hyperplane-testbed", Layer::Tools),
     ("xtask", Layer::Tools),

@@ -21,6 +21,9 @@ constants! { Annotation in ALL:
     RENDER_ZONES = "hyperplane.dev/render-zones";
     /// On HostedCluster: the new value asks for the current revision of our manifests without an upgrade.
     RENDER_REVISION_REQUEST = "hyperplane.dev/render-revision-request";
+    /// On HostedControlPlane: the restart date of the HostedCluster that was last handed on. One that was set on the
+    /// HostedControlPlane itself stays until the HostedCluster asks for another.
+    RESTART_DATE_SYNCED = "hyperplane.dev/restart-date-synced";
     /// On HostedCluster: the version, in full, that the control plane may go back to.
     ALLOW_DOWNGRADE_TO = "hyperplane.dev/allow-downgrade-to";
     /// On the namespace of a control plane: the uid of the HostedCluster that it was made for.
