@@ -6,8 +6,11 @@ use hyperplane_api::hypershift::control_plane_component::ControlPlaneComponentSt
 
 use crate::{
     component::Component,
-    inputs::Inputs,
+    dependencies, images,
+    inputs::{Inputs, RENDER_REVISION},
     manifest::{Manifest, ObjectName, Workload},
+    mounts,
+    render::{all_names, render},
 };
 
 /// What is there of all components.
@@ -43,6 +46,28 @@ pub struct Rendered {
 
 /// What to do about a component.
 pub fn decide(component: &Component, inputs: &Inputs<'_>, observed: &Observed) -> Decision {
-    let _ = (component, inputs, observed);
-    todo!()
+    if !(1..=RENDER_REVISION).contains(&inputs.revision) {
+        // A newer program has rendered this control plane, and rendering it by an older revision would restart it.
+        return Decision::Waiting(vec![format!(
+            "the revision of manifests is {}, and this program knows 1 to {RENDER_REVISION}: run a newer one",
+            inputs.revision
+        )]);
+    }
+    if !images::exists(component, inputs) {
+        let names = all_names(component).into_iter();
+        // A server that does not know monitors cannot be asked to remove one.
+        let is_known = |name: &ObjectName| inputs.management.has_monitors || !name.kind.ends_with("Monitor");
+        return Decision::Absent(names.filter(is_known).collect());
+    }
+    let dependencies = dependencies::of(component, inputs);
+    let mut waiting = dependencies::unmet(&dependencies, inputs, observed);
+    waiting.extend((component.waits)(inputs));
+    let live = observed.workloads.get(component.name);
+    let (rendered, needs) = render(component, inputs, live);
+    waiting.extend(mounts::missing(&needs, &rendered.manifests, inputs.objects));
+    if waiting.is_empty() {
+        Decision::Apply(Box::new(rendered))
+    } else {
+        Decision::Waiting(waiting)
+    }
 }

@@ -1,9 +1,26 @@
 //! How a control plane is reached from outside: which Services publish it, and where clients find them.
+//!
+//! Strategy Route is served by our own router, which tells connections apart by the host name that the client asks for;
+//! no Route is written. Strategy None means inside of the management cluster only.
 
-use hyperplane_api::hypershift::hosted_control_plane::HostedControlPlane;
-use k8s_openapi::api::core::v1::Service;
+mod names;
+mod observed;
+mod services;
+#[cfg(test)]
+mod tests;
 
-use crate::inputs::Management;
+use hyperplane_api::{
+    constants::{annotations, objects},
+    hypershift::{
+        hosted_control_plane::HostedControlPlane,
+        services::{PublishedService, PublishingStrategyType, ServicePublishingStrategy},
+    },
+};
+
+use crate::inputs::annotation;
+
+pub(crate) use self::names::route_hostname;
+pub use self::{observed::observe, services::published_services};
 
 /// A host and a port.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,14 +44,78 @@ pub struct Infrastructure {
     pub missing: Vec<String>,
 }
 
-/// The Services that publish a control plane.
-pub fn published_services(control_plane: &HostedControlPlane, management: &Management) -> Vec<Service> {
-    let _ = (control_plane, management);
-    todo!()
+/// An endpoint that can be published.
+#[derive(Debug)]
+pub(crate) struct Publishable {
+    /// What the spec calls it.
+    pub service: PublishedService,
+    /// The Service.
+    pub name: &'static str,
+    /// The component whose pods are behind it.
+    pub component: &'static str,
+    /// The name of its port.
+    pub port_name: &'static str,
+    /// The port of the Service.
+    pub port: u16,
+    /// The port of the pods.
+    pub target_port: u16,
 }
 
-/// Where the control plane is reached, by what is asked for and what the live Services have got.
-pub fn observe(control_plane: &HostedControlPlane, management: &Management, services: &[&Service]) -> Infrastructure {
-    let _ = (control_plane, management, services);
-    todo!()
+/// All endpoints that can be published.
+pub(crate) const PUBLISHABLE: &[Publishable] = &[
+    Publishable {
+        service: PublishedService::ApiServer,
+        name: objects::services::API_SERVER,
+        component: "kube-apiserver",
+        port_name: "client",
+        port: 6443,
+        target_port: 6443,
+    },
+    Publishable {
+        service: PublishedService::Konnectivity,
+        name: objects::services::KONNECTIVITY,
+        component: "kube-apiserver",
+        port_name: "agent",
+        port: 8091,
+        target_port: 8091,
+    },
+    Publishable {
+        service: PublishedService::Ignition,
+        name: objects::services::IGNITION,
+        component: "ignition-server",
+        port_name: "https",
+        port: 443,
+        target_port: 9090,
+    },
+];
+
+/// The port under which everything is found behind the router.
+pub(crate) const ROUTER_PORT: u16 = 443;
+
+/// The port on which the router's pods listen.
+pub(crate) const ROUTER_TARGET_PORT: u16 = 8443;
+
+/// How an endpoint is published; none where the spec does not say.
+pub(crate) fn strategy<'a>(
+    control_plane: &'a HostedControlPlane,
+    service: &PublishedService,
+) -> Option<&'a ServicePublishingStrategy> {
+    let mut all = control_plane.spec.services.iter();
+    let found = all.find(|one| one.service == *service)?;
+    Some(&found.service_publishing_strategy)
+}
+
+/// Whether the control plane has something behind the endpoint at all.
+pub(crate) fn is_served(control_plane: &HostedControlPlane, service: &PublishedService) -> bool {
+    *service != PublishedService::Ignition
+        || annotation(control_plane, annotations::DISABLE_IGNITION_SERVER) != Some("true")
+}
+
+/// The endpoints that the router leads to.
+pub(crate) fn routed(control_plane: &HostedControlPlane) -> impl Iterator<Item = &'static Publishable> {
+    PUBLISHABLE.iter().filter(|one| {
+        let strategy = strategy(control_plane, &one.service);
+        let is_route = strategy.is_some_and(|strategy| strategy.strategy_type == PublishingStrategyType::Route);
+        is_route && is_served(control_plane, &one.service)
+    })
 }

@@ -1,16 +1,29 @@
 //! Everything that a render depends on. Two equal inputs give equal manifests, byte for byte.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, fmt, sync::Arc};
 
-use hyperplane_api::hypershift::hosted_control_plane::HostedControlPlane;
+use hyperplane_api::{
+    constants::{Annotation, annotations, ours},
+    hypershift::{
+        availability::AvailabilityPolicy, hosted_control_plane::HostedControlPlane, networking::ClusterNetworking,
+        platform_type::PlatformType,
+    },
+};
 use hyperplane_planner::{release::Release, version::Version};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use serde_json::Value;
 
 use crate::infrastructure::Infrastructure;
 
 /// The revision of our manifests that new control planes get. A control plane keeps the revision that it has until its
 /// next upgrade: a newer program alone restarts nothing.
 pub const RENDER_REVISION: u32 = 1;
+
+/// The value of the topology annotation by which pods on the way of a request get nodes of their own.
+const DEDICATED_REQUEST_SERVING: &str = "dedicated-request-serving-components";
+
+/// The value of the annotation by which the operators of a control plane run in its namespace.
+const DEDICATED_OPERATORS: &str = "dedicated";
 
 /// What components are rendered from.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +44,104 @@ pub struct Inputs<'a> {
     pub revision: u32,
 }
 
+impl<'a> Inputs<'a> {
+    /// The namespace of the control plane.
+    pub fn namespace(&self) -> &'a str {
+        self.control_plane.metadata.namespace.as_deref().unwrap_or_default()
+    }
+
+    /// An annotation of the control plane; an empty one counts as absent.
+    pub fn annotation(&self, key: Annotation) -> Option<&'a str> {
+        annotation(self.control_plane, key)
+    }
+
+    /// Whether components have more than one replica.
+    pub fn is_highly_available(&self) -> bool {
+        self.control_plane.spec.controller_availability_policy == AvailabilityPolicy::HighlyAvailable
+    }
+
+    /// Whether pods on the way of a request get nodes of their own.
+    pub fn has_dedicated_request_serving_nodes(&self) -> bool {
+        self.annotation(annotations::TOPOLOGY) == Some(DEDICATED_REQUEST_SERVING)
+    }
+
+    /// Whether the operators of this control plane run in its namespace. An operator image of its own forces it.
+    pub fn has_dedicated_operators(&self) -> bool {
+        self.annotation(ours::TENANT_OPERATORS) == Some(DEDICATED_OPERATORS)
+            || self.annotation(annotations::CONTROL_PLANE_OPERATOR_IMAGE).is_some()
+    }
+
+    /// Whether an annotation is set to true.
+    pub fn is_set(&self, key: Annotation) -> bool {
+        self.annotation(key) == Some("true")
+    }
+
+    /// Whether a component is in an annotation that lists components with commas between them.
+    pub fn is_listed(&self, key: Annotation, component: &str) -> bool {
+        let listed = self.annotation(key).unwrap_or_default();
+        listed.split(',').any(|one| one.trim() == component)
+    }
+
+    /// The platform.
+    pub fn platform(&self) -> &'a PlatformType {
+        &self.control_plane.spec.platform.type_
+    }
+
+    /// The networks, with what an API server would have defaulted.
+    pub fn networking(&self) -> Cow<'a, ClusterNetworking> {
+        match &self.control_plane.spec.networking {
+            Some(networking) => Cow::Borrowed(networking),
+            None => Cow::Owned(ClusterNetworking::default()),
+        }
+    }
+
+    /// A part of the configuration by its path, such as `["featureGate", "customNoUpgrade"]`; null where it is absent.
+    pub fn configuration(&self, path: &[&str]) -> &'a Value {
+        let configuration = self.control_plane.spec.configuration.as_ref();
+        let root = match path.first() {
+            Some(&"apiServer") => {
+                let api_server = configuration.and_then(|configuration| configuration.api_server.as_ref());
+                let part = api_server.zip(path.get(1)).and_then(|(part, key)| part.rest.get(*key));
+                return part.map_or(&Value::Null, |value| descend(value, path.get(2..).unwrap_or_default()));
+            }
+            Some(key) => configuration.and_then(|configuration| configuration.rest.get(*key)),
+            None => None,
+        };
+        root.map_or(&Value::Null, |value| descend(value, &path[1..]))
+    }
+
+    /// The image that the components of the management side are asked to be of.
+    pub fn release_image(&self) -> &'a str {
+        let spec = &self.control_plane.spec;
+        spec.control_plane_release_image
+            .as_deref()
+            .unwrap_or(&spec.release_image)
+    }
+
+    /// The version that components on the management side are to reach.
+    pub fn desired_version(&self) -> &'a str {
+        version_text(&self.release.version)
+    }
+}
+
+/// A version without a leading v: what statuses hold begins with a number.
+pub(crate) fn version_text(version: &Version) -> &str {
+    version.as_str().trim_start_matches('v')
+}
+
+/// An annotation of a control plane; an empty one counts as absent.
+pub(crate) fn annotation(control_plane: &HostedControlPlane, key: Annotation) -> Option<&str> {
+    let annotations = control_plane.metadata.annotations.as_ref()?;
+    annotations
+        .get(key.as_str())
+        .map(String::as_str)
+        .filter(|value| !value.is_empty())
+}
+
+fn descend<'a>(value: &'a Value, path: &[&str]) -> &'a Value {
+    path.iter().fold(value, |value, key| &value[*key])
+}
+
 /// What is known of the management cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Management {
@@ -49,10 +160,35 @@ pub struct Management {
 }
 
 /// Secrets and ConfigMaps of one namespace, by name.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Objects {
     /// Secrets.
     pub secrets: BTreeMap<String, Arc<Secret>>,
     /// ConfigMaps.
     pub config_maps: BTreeMap<String, Arc<ConfigMap>>,
+}
+
+impl Objects {
+    /// A value of a Secret, if both exist.
+    pub fn secret_value(&self, name: &str, key: &str) -> Option<&[u8]> {
+        let data = self.secrets.get(name)?.data.as_ref()?;
+        data.get(key).map(|value| value.0.as_slice())
+    }
+
+    /// A value of a ConfigMap, if both exist.
+    pub fn config_map_value(&self, name: &str, key: &str) -> Option<&str> {
+        let data = self.config_maps.get(name)?.data.as_ref()?;
+        data.get(key).map(String::as_str)
+    }
+}
+
+/// Names only: what Secrets hold is not for logs.
+impl fmt::Debug for Objects {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = formatter.debug_struct("Objects");
+        let shown = shown.field("secrets", &self.secrets.keys().collect::<Vec<_>>());
+        shown
+            .field("config_maps", &self.config_maps.keys().collect::<Vec<_>>())
+            .finish()
+    }
 }

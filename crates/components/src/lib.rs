@@ -9,20 +9,43 @@
 //!                              live workload ─► report ─► ComponentReport
 //! ```
 
+mod assets;
 mod catalogue;
 mod component;
+mod configuration;
 mod decide;
+mod defaults;
+mod dependencies;
+mod flags;
+mod hash;
+mod history;
+mod images;
 mod infrastructure;
 mod inputs;
+mod label;
 mod manifest;
+mod monitors;
+mod mounts;
+mod render;
+mod replicas;
 mod report;
+mod sidecars;
+mod volumes;
+mod warnings;
 
 pub use self::{
-    catalogue::{catalogue, manager_catalogue},
-    component::{Asset, Component, HostedServiceAccount, Traits, WorkloadKind},
+    catalogue::{SUBCOMMANDS, catalogue, granted_rules, hosted_service_accounts, manager_catalogue, subcommands},
+    component::{Asset, Component, HostedServiceAccount, Sidecar, Traits, WorkloadKind},
     decide::{Decision, Observed, Rendered, decide},
+    history::control_plane_version,
+    images::missing_images,
     infrastructure::{Endpoint, Infrastructure, observe, published_services},
     inputs::{Inputs, Management, Objects, RENDER_REVISION},
     manifest::{Manifest, ObjectName, Workload},
+    monitors::{
+        MonitorEndpoint, MonitorKey, MonitorSource, MonitorTls, PodMonitor, PodMonitorSpec, ServiceMonitor,
+        ServiceMonitorSpec,
+    },
     report::{ComponentReport, Judgement, report},
+    warnings::warnings,
 };

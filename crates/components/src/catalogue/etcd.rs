@@ -1,0 +1,145 @@
+//! etcd: one member, or three that survive the loss of one.
+//!
+//! Images have no shell, so what a member starts with is written by our own init container: it takes the ConfigMap
+//! `etcd-template`, which holds all that members share, and adds the facts of the member.
+
+use hyperplane_api::{
+    constants::objects,
+    hypershift::etcd::{EtcdManagementType, managed::EtcdManaged},
+};
+use k8s_openapi::{
+    api::core::v1::{Container, ResourceRequirements},
+    apimachinery::pkg::api::resource::Quantity,
+};
+
+use crate::{
+    component::{Asset, Component, Traits, WorkloadKind, asset},
+    flags,
+    inputs::Inputs,
+    manifest::Workload,
+    replicas,
+    volumes::mount,
+};
+
+const ASSETS: &[Asset] = &[
+    asset!("etcd/template.yaml"),
+    asset!("etcd/discovery-service.yaml"),
+    asset!("etcd/client-service.yaml"),
+    asset!("etcd/pod-disruption-budget.yaml"),
+    asset!("etcd/service-monitor.yaml"),
+    asset!("etcd/stateful-set.yaml"),
+];
+
+pub(super) const COMPONENT: Component = Component {
+    traits: Traits {
+        is_spread: true,
+        precedes_api_server: true,
+        has_three_replicas: true,
+        ..Traits::ORDINARY
+    },
+    predicate: is_managed,
+    waits,
+    adapt,
+    ..Component::new("etcd", WorkloadKind::StatefulSet, ASSETS)
+};
+
+/// Whether the control plane has an etcd of its own.
+pub(super) fn is_managed(inputs: &Inputs<'_>) -> bool {
+    inputs.control_plane.spec.etcd.management_type != EtcdManagementType::Unmanaged
+}
+
+fn managed<'a>(inputs: &Inputs<'a>) -> Option<&'a EtcdManaged> {
+    inputs.control_plane.spec.etcd.managed.as_ref()
+}
+
+/// What would lose data if it were passed over.
+fn waits(inputs: &Inputs<'_>) -> Vec<String> {
+    let Some(managed) = managed(inputs) else {
+        return Vec::new();
+    };
+    let mut waits = Vec::new();
+    if !managed.shards.is_empty() {
+        waits.push(
+            "spec.etcd.managed.shards cannot be carried out: remove it, all data then lies in one etcd".to_owned(),
+        );
+    }
+    if managed
+        .storage
+        .restore_snapshot_url
+        .as_ref()
+        .is_some_and(|urls| !urls.is_empty())
+    {
+        waits.push("spec.etcd.managed.storage.restoreSnapshotURL cannot be carried out: an empty etcd is not started in its place".to_owned());
+    }
+    waits
+}
+
+fn adapt(inputs: &Inputs<'_>, workload: &mut Workload) {
+    let replicas = replicas::of(&COMPONENT, inputs);
+    if let Some(container) = workload.container_mut("reset-member") {
+        flags::set(container, "replicas", replicas.to_string());
+    }
+    if replicas > 1 {
+        let defragmenter = defragmenter(inputs, replicas);
+        workload.pod_mut().containers.push(defragmenter);
+    }
+    if let Some(scheduling) = managed(inputs).and_then(|managed| managed.scheduling.as_ref()) {
+        let pod = workload.pod_mut();
+        pod.node_selector
+            .get_or_insert_default()
+            .extend(scheduling.node_selector.clone());
+        pod.tolerations
+            .get_or_insert_default()
+            .extend(scheduling.tolerations.iter().cloned());
+    }
+    store(inputs, workload);
+}
+
+/// Size and class of the volumes.
+fn store(inputs: &Inputs<'_>, workload: &mut Workload) {
+    let Workload::StatefulSet(set) = workload else { return };
+    let volume = managed(inputs).and_then(|managed| managed.storage.persistent_volume.as_ref());
+    let claims = set
+        .spec
+        .iter_mut()
+        .flat_map(|spec| spec.volume_claim_templates.iter_mut().flatten());
+    for (claim, volume) in claims.filter_map(|claim| Some((claim, volume?))) {
+        let spec = claim.spec.get_or_insert_default();
+        let requests = spec.resources.get_or_insert_default().requests.get_or_insert_default();
+        requests.insert("storage".to_owned(), Quantity(volume.size.to_string()));
+        spec.storage_class_name.clone_from(&volume.storage_class_name);
+    }
+}
+
+/// Gives back what deleted data leaves in the files of members, one member after the other.
+fn defragmenter(inputs: &Inputs<'_>, replicas: i32) -> Container {
+    let namespace = inputs.namespace();
+    let discovery = objects::services::ETCD_DISCOVERY;
+    let member = |number| format!("https://etcd-{number}.{discovery}.{namespace}.svc:2379");
+    let endpoints: Vec<String> = (0..replicas).map(member).collect();
+    let arguments = [
+        "etcd-defrag".to_owned(),
+        format!("--endpoints={}", endpoints.join(",")),
+        "--ca-file=/etc/etcd/tls/etcd-ca/ca.crt".to_owned(),
+        "--cert-file=/etc/etcd/tls/client/etcd-client.crt".to_owned(),
+        "--key-file=/etc/etcd/tls/client/etcd-client.key".to_owned(),
+        "--interval=10m".to_owned(),
+    ];
+    let amount = |text: &str| Quantity(text.to_owned());
+    let requests = [("cpu".to_owned(), amount("10m")), ("memory".to_owned(), amount("50Mi"))];
+    Container {
+        name: "etcd-defrag".to_owned(),
+        image: Some("hyperplane".to_owned()),
+        command: Some(vec!["hyperplane".to_owned()]),
+        args: Some(arguments.into()),
+        resources: Some(ResourceRequirements {
+            requests: Some(requests.into()),
+            ..ResourceRequirements::default()
+        }),
+        volume_mounts: Some(vec![
+            mount("client-tls", "/etc/etcd/tls/client"),
+            mount("etcd-ca", "/etc/etcd/tls/etcd-ca"),
+        ]),
+        ..Container::default()
+    }
+}

@@ -1,0 +1,285 @@
+//! The API server of a hosted cluster, with the konnectivity server beside it in the same pods.
+
+mod certificates;
+mod tuning;
+
+use hyperplane_api::{
+    constants::{
+        annotations,
+        objects::{copies, keys},
+    },
+    hypershift::services::{PublishedService, PublishingStrategyType},
+};
+use k8s_openapi::{
+    ByteString,
+    api::core::v1::{Container, Volume},
+};
+
+use super::etcd;
+use crate::{
+    component::{Asset, Component, Traits, WorkloadKind, asset},
+    configuration::{audit, authentication, encryption, feature_gates, tls, tls::TlsProfile},
+    flags, hash,
+    infrastructure::strategy,
+    inputs::Inputs,
+    manifest::{Manifest, Workload},
+    replicas,
+    volumes::{config_map_volume, mount, secret_volume},
+};
+
+const NAME: &str = "kube-apiserver";
+
+const ASSETS: &[Asset] = &[
+    asset!("kube-apiserver/config.yaml").adapted(adapt_config),
+    asset!("kube-apiserver/audit-config.yaml").adapted(adapt_audit),
+    asset!("kube-apiserver/authentication-config.yaml")
+        .when(authentication::is_wanted)
+        .adapted(adapt_authentication),
+    asset!("kube-apiserver/egress-selector.yaml"),
+    asset!("kube-apiserver/encryption-config.yaml")
+        .when(encryption::is_wanted)
+        .adapted(adapt_encryption),
+    asset!("kube-apiserver/konnectivity-local-service.yaml"),
+    asset!("kube-apiserver/pod-disruption-budget.yaml"),
+    asset!("kube-apiserver/service-monitor.yaml"),
+    asset!("kube-apiserver/deployment.yaml"),
+];
+
+pub(super) const COMPONENT: Component = Component {
+    dependencies: &["etcd"],
+    traits: Traits {
+        is_request_serving: true,
+        is_spread: true,
+        is_api_critical: true,
+        precedes_api_server: true,
+        has_three_replicas: true,
+        ..Traits::ORDINARY
+    },
+    waits,
+    warnings,
+    adapt,
+    ..Component::new(NAME, WorkloadKind::Deployment, ASSETS)
+};
+
+/// What the issuer of service account tokens is called where the spec does not say.
+const DEFAULT_ISSUER: &str = "https://kubernetes.default.svc";
+
+/// The address on every node that leads to the API server, where the spec does not say, by address family.
+const DEFAULT_ADDRESS: &str = "172.20.0.1";
+const DEFAULT_ADDRESS_V6: &str = "fd00::1";
+
+/// How long a server that is told to end still takes connections, in seconds: a load balancer of a cloud looks at its
+/// targets now and then only, while the Services of a cluster drop one at once.
+const BALANCER_DELAY: i64 = 70;
+const SERVICE_DELAY: i64 = 15;
+
+/// How long requests under way may take after that, in seconds, and a little more.
+const DRAIN: i64 = 65;
+
+fn waits(inputs: &Inputs<'_>) -> Vec<String> {
+    let mut waits = encryption::waits(inputs);
+    waits.extend(authentication::waits(inputs));
+    waits
+}
+
+fn warnings(inputs: &Inputs<'_>) -> Vec<String> {
+    let parts = [
+        tuning::warnings(inputs),
+        feature_gates::warnings(inputs),
+        tls::warnings(inputs),
+        audit::warnings(inputs),
+        certificates::warnings(inputs),
+    ];
+    parts.into_iter().flatten().collect()
+}
+
+fn adapt(inputs: &Inputs<'_>, workload: &mut Workload) {
+    let count = replicas::of(&COMPONENT, inputs);
+    if let Some(container) = workload.container_mut(NAME) {
+        network(inputs, container);
+        issuer(inputs, container);
+        TlsProfile::of(inputs).set(container);
+        feature_gates::set(inputs, container);
+        tuning::set(inputs, count, container);
+        flags::set(
+            container,
+            "shutdown-delay-duration",
+            format!("{}s", shutdown_delay(inputs)),
+        );
+        if authentication::is_wanted(inputs) {
+            flags::set(
+                container,
+                "authentication-config",
+                "/etc/kubernetes/authentication/config.yaml",
+            );
+        }
+    }
+    if let Some(container) = workload.container_mut("konnectivity-server") {
+        flags::set(container, "server-count", count.to_string());
+    }
+    workload.pod_mut().termination_grace_period_seconds = Some(shutdown_delay(inputs) + DRAIN);
+    store(inputs, workload);
+    optional_files(inputs, workload);
+    certificates::mount_named(inputs, workload);
+}
+
+fn shutdown_delay(inputs: &Inputs<'_>) -> i64 {
+    let strategy = strategy(inputs.control_plane, &PublishedService::ApiServer);
+    let is_balanced = strategy.is_some_and(|one| one.strategy_type == PublishingStrategyType::LoadBalancer);
+    if is_balanced { BALANCER_DELAY } else { SERVICE_DELAY }
+}
+
+fn network(inputs: &Inputs<'_>, container: &mut Container) {
+    let networking = inputs.networking();
+    let services: Vec<&str> = networking
+        .service_network
+        .iter()
+        .map(|entry| entry.cidr.as_str())
+        .collect();
+    let is_v6 = services.first().is_some_and(|cidr| cidr.contains(':'));
+    let default = if is_v6 { DEFAULT_ADDRESS_V6 } else { DEFAULT_ADDRESS };
+    let of_server = networking.api_server.as_ref();
+    let address = of_server.and_then(|of_server| of_server.advertise_address.as_deref());
+    let address = address.filter(|address| !address.is_empty()).unwrap_or(default);
+    flags::set(container, "advertise-address", address);
+    flags::set(container, "service-cluster-ip-range", services.join(","));
+    let ports = inputs.configuration(&["network", "serviceNodePortRange"]).as_str();
+    flags::set_some(
+        container,
+        "service-node-port-range",
+        ports.filter(|ports| !ports.is_empty()),
+    );
+}
+
+fn issuer(inputs: &Inputs<'_>, container: &mut Container) {
+    let given = inputs.control_plane.spec.issuer_url.trim_end_matches('/');
+    let issuer = if given.is_empty() { DEFAULT_ISSUER } else { given };
+    flags::set(container, "api-audiences", issuer);
+    flags::set(container, "service-account-issuer", issuer);
+    flags::set(
+        container,
+        "service-account-jwks-uri",
+        format!("{issuer}/openid/v1/jwks"),
+    );
+}
+
+/// An etcd of the user's own is found where the spec says, and trusted by what its Secret holds.
+fn store(inputs: &Inputs<'_>, workload: &mut Workload) {
+    let Some(unmanaged) = inputs.control_plane.spec.etcd.unmanaged.as_ref() else {
+        return;
+    };
+    if etcd::is_managed(inputs) {
+        return;
+    }
+    if let Some(container) = workload.container_mut(NAME) {
+        flags::set(container, "etcd-servers", &unmanaged.endpoint);
+        let shards = unmanaged.shards.iter().flat_map(|shard| {
+            let endpoint = shard.endpoint.as_str();
+            shard.resources.iter().map(move |resource| {
+                let group = resource.api_group.as_str();
+                format!("{group}/{}#{endpoint}", resource.resource.as_str())
+            })
+        });
+        let shards: Vec<String> = shards.collect();
+        if !shards.is_empty() {
+            flags::set(container, "etcd-servers-overrides", shards.join(","));
+        }
+    }
+    if let Some(container) = workload.container_mut("wait-for-etcd") {
+        flags::set(
+            container,
+            "https",
+            format!("{}/health", unmanaged.endpoint.trim_end_matches('/')),
+        );
+    }
+    let pod = workload.pod_mut();
+    let volumes = pod.volumes.iter_mut().flatten();
+    for volume in volumes.filter(|volume| volume.name == "etcd-client") {
+        let secret = volume.secret.get_or_insert_default();
+        secret.secret_name = Some(unmanaged.tls.client_secret.name.clone());
+    }
+}
+
+/// Files that only some control planes have.
+fn optional_files(inputs: &Inputs<'_>, workload: &mut Workload) {
+    if authentication::is_wanted(inputs) {
+        let volume = config_map_volume("authentication-config", "auth-config");
+        add_volume(workload, volume, "/etc/kubernetes/authentication");
+    }
+    if encryption::is_wanted(inputs) {
+        let volume = secret_volume("encryption-config", "kas-secret-encryption-config");
+        add_volume(workload, volume, "/etc/kubernetes/encryption");
+        let meta = workload.template_mut().metadata.get_or_insert_default();
+        if let Some(text) = encryption::configuration(inputs) {
+            let key = annotations::ENCRYPTION_CONFIG_HASH.as_str().to_owned();
+            meta.annotations
+                .get_or_insert_default()
+                .insert(key, hash::of_bytes(text.as_bytes()));
+        }
+        set(
+            workload,
+            "encryption-provider-config",
+            "/etc/kubernetes/encryption/config.yaml",
+        );
+    }
+    let webhook = inputs.control_plane.spec.audit_webhook.as_ref();
+    if webhook.is_some_and(|webhook| !webhook.name.is_empty()) {
+        let volume = secret_volume("audit-webhook", copies::AUDIT_WEBHOOK);
+        add_volume(workload, volume, "/etc/kubernetes/audit-webhook");
+        let path = format!("/etc/kubernetes/audit-webhook/{}", keys::AUDIT_WEBHOOK);
+        set(workload, "audit-webhook-config-file", &path);
+        set(workload, "audit-webhook-initial-backoff", "5s");
+        set(workload, "audit-webhook-mode", "batch");
+    }
+}
+
+fn set(workload: &mut Workload, flag: &str, value: &str) {
+    if let Some(container) = workload.container_mut(NAME) {
+        flags::set(container, flag, value);
+    }
+}
+
+/// Adds a volume to the pods, and mounts it in the container of the API server.
+fn add_volume(workload: &mut Workload, volume: Volume, path: &str) {
+    let name = volume.name.clone();
+    workload.pod_mut().volumes.get_or_insert_default().push(volume);
+    if let Some(container) = workload.container_mut(NAME) {
+        container.volume_mounts.get_or_insert_default().push(mount(&name, path));
+    }
+}
+
+fn adapt_config(inputs: &Inputs<'_>, manifest: &mut Manifest) {
+    if !feature_gates::enforces_pod_security(inputs) {
+        return;
+    }
+    if let Manifest::ConfigMap(map) = manifest {
+        for text in map.data.iter_mut().flatten().map(|(_, text)| text) {
+            *text = text.replace("enforce: privileged", "enforce: restricted");
+        }
+    }
+}
+
+fn adapt_audit(inputs: &Inputs<'_>, manifest: &mut Manifest) {
+    set_data(manifest, "policy.yaml", audit::policy(inputs));
+}
+
+fn adapt_authentication(inputs: &Inputs<'_>, manifest: &mut Manifest) {
+    set_data(manifest, "config.yaml", authentication::configuration(inputs));
+}
+
+/// While a key is missing the component waits, and nothing of it is written.
+fn adapt_encryption(inputs: &Inputs<'_>, manifest: &mut Manifest) {
+    if let (Manifest::Secret(secret), Some(text)) = (manifest, encryption::configuration(inputs)) {
+        let key = keys::ENCRYPTION_CONFIGURATION.to_owned();
+        secret
+            .data
+            .get_or_insert_default()
+            .insert(key, ByteString(text.into_bytes()));
+    }
+}
+
+fn set_data(manifest: &mut Manifest, key: &str, text: String) {
+    if let Manifest::ConfigMap(map) = manifest {
+        map.data.get_or_insert_default().insert(key.to_owned(), text);
+    }
+}

@@ -1,0 +1,58 @@
+//! The operators of one control plane, where they do not run shared: in its namespace, under its accounts.
+
+use hyperplane_api::constants::{annotations, objects::roles};
+
+use crate::{
+    component::{Asset, Component, Traits, WorkloadKind, asset},
+    inputs::Inputs,
+};
+
+const CONTROL_PLANE_ASSETS: &[Asset] = &[asset!("control-plane-operator/deployment.yaml")];
+
+const PKI_ASSETS: &[Asset] = &[asset!("control-plane-pki-operator/deployment.yaml")];
+
+const CONFIG_ASSETS: &[Asset] = &[asset!("hosted-cluster-config-operator/deployment.yaml")];
+
+const TRAITS: Traits = Traits {
+    needs_management_api: true,
+    ..Traits::ORDINARY
+};
+
+/// The operator that runs all other components.
+pub(super) const CONTROL_PLANE: Component = Component {
+    traits: Traits {
+        precedes_api_server: true,
+        ..TRAITS
+    },
+    predicate: are_dedicated,
+    ..Component::new(
+        roles::CONTROL_PLANE_OPERATOR,
+        WorkloadKind::Deployment,
+        CONTROL_PLANE_ASSETS,
+    )
+};
+
+/// The operator of certificates. The API server waits for what it issues, and so it cannot wait for the API server.
+pub(super) const PKI: Component = Component {
+    traits: Traits {
+        precedes_api_server: true,
+        ..TRAITS
+    },
+    predicate: has_pki_operator,
+    ..Component::new(roles::PKI_OPERATOR, WorkloadKind::Deployment, PKI_ASSETS)
+};
+
+/// The operator of what is inside of the hosted cluster.
+pub(super) const CONFIG: Component = Component {
+    traits: TRAITS,
+    predicate: are_dedicated,
+    ..Component::new(roles::CONFIG_OPERATOR, WorkloadKind::Deployment, CONFIG_ASSETS)
+};
+
+fn are_dedicated(inputs: &Inputs<'_>) -> bool {
+    inputs.has_dedicated_operators()
+}
+
+fn has_pki_operator(inputs: &Inputs<'_>) -> bool {
+    inputs.has_dedicated_operators() && !inputs.is_set(annotations::DISABLE_PKI_RECONCILIATION)
+}

@@ -1,0 +1,123 @@
+//! What containers ask for: their manifest, what somebody has changed in the live workload since, and annotations, the
+//! later winning over the earlier. A request that an annotation changed once stays after the annotation has gone, because
+//! nobody can tell it from one that was changed by hand.
+
+use std::collections::BTreeMap;
+
+use hyperplane_api::constants::annotations;
+use k8s_openapi::{api::core::v1::ResourceRequirements, apimachinery::pkg::api::resource::Quantity};
+
+use crate::{
+    catalogue::{catalogue, manager_catalogue},
+    component::Component,
+    inputs::Inputs,
+    manifest::Workload,
+};
+
+/// Takes over the requests of a live workload, container by container.
+pub(crate) fn keep_live_requests(live: Option<&Workload>, workload: &mut Workload) {
+    let Some(live) = live else { return };
+    for container in workload.containers_mut() {
+        let kept = live.containers().find(|one| one.name == container.name);
+        let requests = kept.and_then(|kept| kept.resources.as_ref()?.requests.clone());
+        if let Some(requests) = requests {
+            container.resources.get_or_insert_default().requests = Some(requests);
+        }
+    }
+}
+
+/// Applies the annotations that change requests of this component.
+pub(crate) fn override_requests(component: &Component, inputs: &Inputs<'_>, workload: &mut Workload) {
+    for (key, value) in overrides(inputs) {
+        let Ok((of, container, amounts)) = parse(key, value) else {
+            continue;
+        };
+        if of != component.name {
+            continue;
+        }
+        if let Some(container) = workload.container_mut(container) {
+            let resources: &mut ResourceRequirements = container.resources.get_or_insert_default();
+            resources.requests.get_or_insert_default().extend(amounts);
+        }
+    }
+}
+
+/// What is wrong with the annotations that change requests: those for one component, or else all of them.
+pub(crate) fn problems(component: Option<&Component>, inputs: &Inputs<'_>, workload: Option<&Workload>) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (key, value) in overrides(inputs) {
+        let is_meant = component.is_none_or(|component| {
+            let workload = key.split_once('.').map_or(key, |(workload, _)| workload);
+            workload == component.name
+        });
+        if !is_meant {
+            continue;
+        }
+        let name = annotations::RESOURCE_REQUEST_OVERRIDE.key(key);
+        match parse(key, value) {
+            Err(problem) => problems.push(format!("annotation {name}: {problem}")),
+            Ok((of, _, _)) if component.is_none() => {
+                let is_known = catalogue().iter().chain(manager_catalogue()).any(|one| one.name == of);
+                if !is_known {
+                    problems.push(format!("annotation {name}: there is no component {of}"));
+                }
+            }
+            Ok((_, container, _)) => {
+                let exists = workload.is_none_or(|workload| workload.containers().any(|one| one.name == container));
+                if !exists {
+                    problems.push(format!("annotation {name}: there is no container {container}"));
+                }
+            }
+        }
+    }
+    problems
+}
+
+/// Keys without their common beginning, and values.
+fn overrides<'a>(inputs: &Inputs<'a>) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let all = inputs.control_plane.metadata.annotations.iter().flatten();
+    all.filter_map(|(key, value)| Some((annotations::RESOURCE_REQUEST_OVERRIDE.rest_of(key)?, value.as_str())))
+}
+
+type Parsed<'a> = (&'a str, &'a str, BTreeMap<String, Quantity>);
+
+/// Workload, container and amounts, or what is wrong.
+fn parse<'a>(key: &'a str, value: &str) -> Result<Parsed<'a>, String> {
+    let (workload, container) = key
+        .split_once('.')
+        .filter(|(workload, container)| !workload.is_empty() && !container.is_empty())
+        .ok_or("the key must end in workload.container")?;
+    let mut amounts = BTreeMap::new();
+    for item in value.split(',') {
+        let (resource, amount) = item
+            .split_once('=')
+            .ok_or_else(|| format!("{item:?} must be resource=amount, such as cpu=100m"))?;
+        let (resource, amount) = (resource.trim(), amount.trim());
+        if !is_resource(resource) {
+            return Err(format!("{resource:?} is not cpu, memory or ephemeral-storage"));
+        }
+        if !is_amount(amount) {
+            return Err(format!("{amount:?} is not an amount, such as 100m or 2Gi"));
+        }
+        amounts.insert(resource.to_owned(), Quantity(amount.to_owned()));
+    }
+    Ok((workload, container, amounts))
+}
+
+fn is_resource(text: &str) -> bool {
+    matches!(text, "cpu" | "memory" | "ephemeral-storage")
+}
+
+/// Whether a text is an amount that is not negative: digits, perhaps a fraction, perhaps a unit.
+fn is_amount(text: &str) -> bool {
+    const UNITS: &[&str] = &[
+        "", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei",
+    ];
+    /// An amount with more digits means nothing any more, and is refused before it is read.
+    const MOST_DIGITS: usize = 18;
+    let number = text.trim_end_matches(|one: char| one.is_ascii_alphabetic());
+    let unit = &text[number.len()..];
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    number.len() <= MOST_DIGITS && is_digits(whole) && is_digits(fraction) && UNITS.contains(&unit)
+}

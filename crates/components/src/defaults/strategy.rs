@@ -1,0 +1,47 @@
+//! How many replicas there are, and how they are exchanged.
+
+use k8s_openapi::{
+    api::apps::v1::{DeploymentStrategy, RollingUpdateDeployment},
+    apimachinery::pkg::util::intstr::IntOrString,
+};
+
+use crate::{component::Component, manifest::Workload};
+
+/// How many old generations are kept to go back to.
+const HISTORY: i32 = 2;
+
+pub(super) fn apply(component: &Component, replicas: i32, workload: &mut Workload) {
+    match workload {
+        Workload::Deployment(object) => {
+            let spec = object.spec.get_or_insert_default();
+            // Its manifest counts, unless it is to have none at all.
+            spec.replicas = spec.replicas.filter(|_| replicas > 0).or(Some(replicas));
+            spec.revision_history_limit = Some(HISTORY);
+            spec.strategy
+                .get_or_insert_with(|| strategy(replicas, component.traits.is_request_serving));
+        }
+        Workload::StatefulSet(object) => {
+            let spec = object.spec.get_or_insert_default();
+            spec.replicas = Some(replicas);
+            spec.revision_history_limit = Some(HISTORY);
+        }
+        Workload::Job(_) | Workload::CronJob(_) => {}
+    }
+}
+
+/// With three replicas one goes before its successor comes, as each may need a zone of its own. Two of what serves
+/// requests may stand on nodes of their own, and do the same.
+fn strategy(replicas: i32, is_request_serving: bool) -> DeploymentStrategy {
+    let (surge, unavailable) = match replicas {
+        3.. => (0, 1),
+        2 if is_request_serving => (1, 1),
+        _ => (1, 0),
+    };
+    DeploymentStrategy {
+        type_: Some("RollingUpdate".to_owned()),
+        rolling_update: Some(RollingUpdateDeployment {
+            max_surge: Some(IntOrString::Int(surge)),
+            max_unavailable: Some(IntOrString::Int(unavailable)),
+        }),
+    }
+}

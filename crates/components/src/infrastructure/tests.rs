@@ -1,0 +1,1 @@
+//! The publishing matrix as data.

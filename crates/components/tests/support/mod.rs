@@ -1,0 +1,331 @@
+//! Control planes to render, and the world around them.
+#![allow(dead_code, reason = "each test target takes the part that it needs")]
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use hyperplane_api::{constants::objects, hypershift::hosted_control_plane::HostedControlPlane};
+use hyperplane_components::{
+    Component, Decision, Infrastructure, Inputs, Management, Objects, Observed, RENDER_REVISION, Rendered, catalogue,
+    decide, manager_catalogue, observe, published_services, report,
+};
+use hyperplane_planner::{
+    catalogue::{by_version, releases},
+    release::Release,
+    version::{Scheme, Version},
+};
+use k8s_openapi::{
+    ByteString,
+    api::core::v1::{ConfigMap, LoadBalancerIngress, Secret, Service},
+};
+use serde_json::{Value, json};
+
+/// The newest patch of a minor.
+pub fn release(minor: &str) -> &'static Release {
+    let newest = releases()
+        .iter()
+        .rev()
+        .find(|release| release.kubernetes.minor_text() == minor);
+    newest.expect("the catalogue has the minor")
+}
+
+/// A release that carries what plain Kubernetes does not.
+pub fn extended_release() -> Release {
+    let mut release = by_version("v1.36.4").expect("the catalogue has it").clone();
+    for name in [
+        "openshift-apiserver",
+        "kubevirt-cloud-controller-manager",
+        "cluster-api",
+        "capi-provider-kubevirt",
+        "capi-provider-agent",
+    ] {
+        let component = hyperplane_planner::release::Component {
+            image: Some(format!("registry.example.com/{name}:v1")),
+            ..Default::default()
+        };
+        release.components.insert(name.to_owned(), component);
+    }
+    release
+}
+
+/// A control plane in which everything that is not given is usual.
+pub fn control_plane(change: &Value) -> HostedControlPlane {
+    let mut object = json!({
+        "apiVersion": "hypershift.openshift.io/v1beta1",
+        "kind": "HostedControlPlane",
+        "metadata": {
+            "name": "one",
+            "namespace": "clusters-one",
+            "uid": "11111111-2222-3333-4444-555555555555",
+            "generation": 1,
+            "annotations": {"hypershift.openshift.io/cluster": "clusters/one"},
+        },
+        "spec": {
+            "releaseImage": "hyperplane.dev/kubernetes:v1.36.4",
+            "platform": {"type": "None"},
+            "networking": {
+                "clusterNetwork": [{"cidr": "10.132.0.0/14"}],
+                "serviceNetwork": [{"cidr": "172.31.0.0/16"}],
+                "networkType": "Other",
+            },
+            "services": [
+                published("APIServer", &json!({"type": "LoadBalancer"})),
+                published("OAuthServer", &json!({"type": "Route"})),
+                published("Konnectivity", &json!({"type": "Route"})),
+                published("Ignition", &json!({"type": "Route"})),
+            ],
+            "dns": {"baseDomain": "example.com"},
+            "etcd": {
+                "managementType": "Managed",
+                "managed": {"storage": {"type": "PersistentVolume", "persistentVolume": {"size": "8Gi"}}},
+            },
+            "controllerAvailabilityPolicy": "HighlyAvailable",
+            "pullSecret": {"name": "pull-secret"},
+            "sshKey": {"name": "ssh-key"},
+            "issuerURL": "https://kubernetes.default.svc",
+            "infraID": "one-abcde",
+        },
+    });
+    merge(&mut object, change);
+    serde_json::from_value(object).expect("the object is a control plane")
+}
+
+/// One entry of `spec.services`.
+pub fn published(service: &str, strategy: &Value) -> Value {
+    json!({"service": service, "servicePublishingStrategy": strategy})
+}
+
+/// Lays one value over another: maps are merged, everything else is replaced.
+pub fn merge(value: &mut Value, change: &Value) {
+    match (value, change) {
+        (Value::Object(fields), Value::Object(changes)) => {
+            for (key, change) in changes {
+                merge(fields.entry(key.clone()).or_insert(Value::Null), change);
+            }
+        }
+        (value, change) => *value = change.clone(),
+    }
+}
+
+/// A management cluster with three zones.
+pub fn management() -> Management {
+    Management {
+        kubernetes: Version::parse(Scheme::Kubernetes, "v1.34.0").expect("it is a version"),
+        zones: 3,
+        image: "registry.example.com/hyperplane:1.0.0".to_owned(),
+        has_monitors: true,
+        user_id: Some(1001),
+        ingress_domain: Some("apps.example.com".to_owned()),
+    }
+}
+
+/// Everything that others write into a control-plane namespace, each value telling where it is from.
+pub fn objects() -> Objects {
+    use objects::{bundles, certificates, copies, keys, kubeconfigs, signers};
+    let mut all = Objects::default();
+    for name in [
+        bundles::ROOT,
+        bundles::ETCD,
+        bundles::ETCD_METRICS,
+        bundles::AGGREGATOR_CLIENT,
+        bundles::CLIENT,
+        bundles::KUBELET_CLIENT,
+        bundles::KONNECTIVITY,
+    ] {
+        add_config_map(&mut all, name, &[keys::CA_CERTIFICATE]);
+    }
+    add_config_map(&mut all, copies::USER_CA_BUNDLE, &[keys::USER_CA_BUNDLE]);
+    add_secret(&mut all, signers::CLUSTER, &[keys::CA_CERTIFICATE, keys::CA_KEY]);
+    for name in [
+        certificates::API_SERVER,
+        certificates::API_SERVER_KUBELET_CLIENT,
+        certificates::AGGREGATOR_CLIENT,
+        certificates::SCHEDULER_SERVER,
+        certificates::CONTROLLER_MANAGER_SERVER,
+        certificates::ETCD_SERVER,
+        certificates::ETCD_PEER,
+        certificates::KONNECTIVITY_SERVER,
+        certificates::KONNECTIVITY_CLUSTER,
+        certificates::KONNECTIVITY_CLIENT,
+        certificates::KONNECTIVITY_AGENT,
+        certificates::IGNITION_SERVER,
+        certificates::OPENSHIFT_API_SERVER,
+    ] {
+        add_secret(&mut all, name, &[keys::TLS_CERTIFICATE, keys::TLS_KEY]);
+    }
+    let of_etcd = [
+        keys::ETCD_CLIENT_CA,
+        keys::ETCD_CLIENT_CERTIFICATE,
+        keys::ETCD_CLIENT_KEY,
+    ];
+    add_secret(&mut all, certificates::ETCD_CLIENT, &of_etcd);
+    let of_accounts = [keys::SERVICE_ACCOUNT_KEY, keys::SERVICE_ACCOUNT_PUBLIC_KEY];
+    add_secret(&mut all, certificates::SERVICE_ACCOUNT_KEYS, &of_accounts);
+    for name in [
+        kubeconfigs::CONTROLLER_MANAGER,
+        kubeconfigs::SCHEDULER,
+        kubeconfigs::SERVICE_NETWORK_ADMIN,
+    ] {
+        add_secret(&mut all, name, &[keys::KUBECONFIG]);
+    }
+    for (component, _) in hyperplane_components::hosted_service_accounts() {
+        add_secret(
+            &mut all,
+            &kubeconfigs::of_service_account(component),
+            &[keys::KUBECONFIG],
+        );
+    }
+    add_secret(&mut all, copies::AUDIT_WEBHOOK, &[keys::AUDIT_WEBHOOK]);
+    all
+}
+
+/// Adds a Secret whose values tell their place.
+pub fn add_secret(objects: &mut Objects, name: &str, keys: &[&str]) {
+    let value = |key: &&str| ((*key).to_owned(), ByteString(format!("{name}/{key}").into_bytes()));
+    let object = Secret {
+        data: Some(keys.iter().map(value).collect()),
+        ..Secret::default()
+    };
+    objects.secrets.insert(name.to_owned(), Arc::new(object));
+}
+
+/// Adds a ConfigMap whose values tell their place.
+pub fn add_config_map(objects: &mut Objects, name: &str, keys: &[&str]) {
+    let value = |key: &&str| ((*key).to_owned(), format!("{name}/{key}"));
+    let object = ConfigMap {
+        data: Some(keys.iter().map(value).collect()),
+        ..ConfigMap::default()
+    };
+    objects.config_maps.insert(name.to_owned(), Arc::new(object));
+}
+
+/// A control plane with everything around it.
+pub struct World {
+    pub control_plane: HostedControlPlane,
+    pub release: Release,
+    pub management: Management,
+    pub objects: Objects,
+    pub infrastructure: Infrastructure,
+}
+
+impl World {
+    /// The usual world around a control plane that is changed in something.
+    pub fn new(change: &Value, release: &Release) -> Self {
+        let control_plane = control_plane(change);
+        let management = management();
+        let infrastructure = live_infrastructure(&control_plane, &management);
+        Self {
+            control_plane,
+            release: release.clone(),
+            management,
+            objects: objects(),
+            infrastructure,
+        }
+    }
+
+    pub fn inputs(&self) -> Inputs<'_> {
+        Inputs {
+            control_plane: &self.control_plane,
+            release: &self.release,
+            cluster_release: &self.release,
+            infrastructure: &self.infrastructure,
+            management: &self.management,
+            objects: &self.objects,
+            revision: RENDER_REVISION,
+        }
+    }
+
+    /// What a component is rendered to when nothing is waited for any more.
+    pub fn rendered(&self, name: &str) -> Rendered {
+        let component = all()
+            .find(|component| component.name == name)
+            .expect("it is in the catalogue");
+        match decide(component, &self.inputs(), &self.settled()) {
+            Decision::Apply(rendered) => *rendered,
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+
+    /// Everything that is rendered when nothing is waited for any more, by component.
+    pub fn all_rendered(&self) -> Vec<(&'static str, Rendered)> {
+        let observed = self.settled();
+        let decided = all().map(|component| (component.name, decide(component, &self.inputs(), &observed)));
+        let rendered = decided.filter_map(|(name, decision)| match decision {
+            Decision::Apply(rendered) => Some((name, *rendered)),
+            Decision::Absent(_) => None,
+            Decision::Waiting(what) => panic!("{name} waits: {what:?}"),
+        });
+        rendered.collect()
+    }
+
+    /// A world in which every component has reached its version.
+    pub fn settled(&self) -> Observed {
+        let reports = all().map(|component| {
+            (
+                component.name.to_owned(),
+                settled_report(self.inputs().desired_version()),
+            )
+        });
+        Observed {
+            reports: reports.collect(),
+            workloads: BTreeMap::new(),
+        }
+    }
+
+    /// The report on a component for a decision.
+    pub fn report(&self, component: &Component, decision: &Decision) -> hyperplane_components::ComponentReport {
+        report(component, &self.inputs(), decision, None, None, None)
+    }
+}
+
+/// All components of both lists.
+pub fn all() -> impl Iterator<Item = &'static Component> {
+    catalogue().iter().chain(manager_catalogue())
+}
+
+/// A report that says that all is well.
+pub fn settled_report(
+    version: &str,
+) -> hyperplane_api::hypershift::control_plane_component::ControlPlaneComponentStatus {
+    let condition = |kind: &str| {
+        json!({
+            "type": kind, "status": "True", "reason": "AsExpected", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z",
+        })
+    };
+    let status = json!({"conditions": [condition("Available"), condition("RolloutComplete")], "version": version});
+    serde_json::from_value(status).expect("it is a status")
+}
+
+/// The published Services as a management cluster completes them: with addresses and ports.
+pub fn live_services(control_plane: &HostedControlPlane, management: &Management) -> Vec<Service> {
+    let mut services = published_services(control_plane, management);
+    for (number, service) in services.iter_mut().enumerate() {
+        let number = i32::try_from(number).expect("there are few");
+        let spec = service.spec.as_mut().expect("it has a spec");
+        match spec.type_.as_deref() {
+            Some("LoadBalancer") => {
+                let balancer = service
+                    .status
+                    .get_or_insert_default()
+                    .load_balancer
+                    .get_or_insert_default();
+                balancer.ingress = Some(vec![LoadBalancerIngress {
+                    ip: Some(format!("192.0.2.{}", number + 1)),
+                    ..LoadBalancerIngress::default()
+                }]);
+            }
+            Some("NodePort") => {
+                for port in spec.ports.iter_mut().flatten() {
+                    port.node_port.get_or_insert(30000 + number);
+                }
+            }
+            _ => {}
+        }
+    }
+    services
+}
+
+/// Where a control plane is reached once its Services are complete.
+pub fn live_infrastructure(control_plane: &HostedControlPlane, management: &Management) -> Infrastructure {
+    let services = live_services(control_plane, management);
+    observe(control_plane, management, &services.iter().collect::<Vec<_>>())
+}
