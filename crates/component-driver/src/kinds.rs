@@ -13,6 +13,8 @@ pub(crate) async fn apply_manifest(context: &Context, manifest: &Manifest) -> Re
         Manifest::Role(object) => context.apply(object.as_ref()).await.map(drop),
         Manifest::RoleBinding(object) => context.apply(object.as_ref()).await.map(drop),
         Manifest::PodDisruptionBudget(object) => context.apply(object.as_ref()).await.map(drop),
+        Manifest::ServiceMonitor(object) => context.apply(object.as_ref()).await.map(drop),
+        Manifest::PodMonitor(object) => context.apply(object.as_ref()).await.map(drop),
     }
 }
 

@@ -6,7 +6,7 @@ use hyperplane_api::{
     constants::{annotations, ours},
     hypershift::control_plane_component::ControlPlaneComponent,
 };
-use hyperplane_components::{ObjectName, Objects, Observed, Workload};
+use hyperplane_components::{ObjectName, Objects, Observed, PodMonitor, ServiceMonitor, Workload};
 use hyperplane_runtime::{Context, ControllerBuilder, Failure, Kind, Manager, Reconciler, Scope, Store, Watch};
 use k8s_openapi::{
     NamespaceResourceScope,
@@ -45,11 +45,19 @@ pub struct Driver {
     roles: Store<Role>,
     role_bindings: Store<RoleBinding>,
     budgets: Store<PodDisruptionBudget>,
+    monitors: Option<Monitors>,
+}
+
+/// Where the management cluster serves them.
+#[derive(Clone, Debug)]
+struct Monitors {
+    services: Store<ServiceMonitor>,
+    pods: Store<PodMonitor>,
 }
 
 impl Driver {
     /// A driver over the shared watches of a manager.
-    pub fn new(manager: &Manager, scope: &Scope) -> Self {
+    pub fn new(manager: &Manager, scope: &Scope, has_monitors: bool) -> Self {
         Self {
             reports: manager.store(ours(scope)),
             deployments: manager.store(ours(scope)),
@@ -63,6 +71,10 @@ impl Driver {
             roles: manager.store(ours(scope)),
             role_bindings: manager.store(ours(scope)),
             budgets: manager.store(ours(scope)),
+            monitors: has_monitors.then(|| Monitors {
+                services: manager.store(ours(scope)),
+                pods: manager.store(ours(scope)),
+            }),
             scope: scope.clone(),
         }
     }
@@ -84,7 +96,12 @@ impl Driver {
         let builder = self.watch::<_, ServiceAccount>(builder, owners);
         let builder = self.watch::<_, Role>(builder, owners);
         let builder = self.watch::<_, RoleBinding>(builder, owners);
-        self.watch::<_, PodDisruptionBudget>(builder, owners)
+        let builder = self.watch::<_, PodDisruptionBudget>(builder, owners);
+        if self.monitors.is_none() {
+            return builder;
+        }
+        let builder = self.watch::<_, ServiceMonitor>(builder, owners);
+        self.watch::<_, PodMonitor>(builder, owners)
     }
 
     fn watch<'m, R: Reconciler, K: Kind + Resource<Scope = NamespaceResourceScope>>(
@@ -174,10 +191,21 @@ impl Driver {
                 "Role" => place.remove(&self.roles).await?,
                 "RoleBinding" => place.remove(&self.role_bindings).await?,
                 "PodDisruptionBudget" => place.remove(&self.budgets).await?,
+                "ServiceMonitor" | "PodMonitor" => self.remove_monitor(&place, kind).await?,
                 other => tracing::warn!(kind = other, %name, "No watch covers this kind, so it is left alone."),
             }
         }
         Ok(())
+    }
+}
+
+impl Driver {
+    async fn remove_monitor(&self, place: &Place<'_>, kind: &str) -> Result<(), Failure> {
+        match (&self.monitors, kind) {
+            (Some(monitors), "ServiceMonitor") => place.remove(&monitors.services).await,
+            (Some(monitors), _) => place.remove(&monitors.pods).await,
+            (None, _) => Ok(()),
+        }
     }
 }
 

@@ -1,0 +1,67 @@
+//! The status of a control plane: a function of what was seen and of the status before.
+
+use hyperplane_api::{
+    common::SecretKeyReference,
+    constants::{
+        conditions::hosted_control_plane as types,
+        objects::{keys, kubeconfigs},
+    },
+    hypershift::{
+        endpoint::ApiEndpoint,
+        hosted_control_plane::HostedControlPlaneStatus,
+        ours::ControlPlaneInitialization,
+        version_status::{ControlPlaneVersionStatus, UpdateState},
+    },
+};
+use hyperplane_components::Objects;
+use hyperplane_runtime::conditions::{holds, merge};
+use jiff::Timestamp;
+
+use crate::conditions::{Seen, conditions, was_available};
+
+/// The status after a run.
+pub(crate) fn status(
+    seen: &Seen<'_>,
+    objects: &Objects,
+    version: Option<ControlPlaneVersionStatus>,
+    now: Timestamp,
+) -> HostedControlPlaneStatus {
+    let control_plane = seen.control_plane;
+    let before = control_plane.status.as_ref();
+    let known = before.map_or(&[][..], |before| &before.conditions);
+    let conditions = merge(known, conditions(seen), control_plane.metadata.generation, now);
+    let is_available = holds(&conditions, types::AVAILABLE.as_str());
+    let has_served = is_available || was_available(control_plane);
+    let completed = version.as_ref().and_then(completed_image);
+    HostedControlPlaneStatus {
+        ready: is_available,
+        initialized: true,
+        initialization: has_served.then_some(ControlPlaneInitialization {
+            control_plane_initialized: Some(true),
+        }),
+        control_plane_endpoint: seen.infrastructure.api_server.as_ref().map(|endpoint| ApiEndpoint {
+            host: endpoint.host.clone(),
+            port: endpoint.port.into(),
+        }),
+        kube_config: reference(objects, kubeconfigs::ADMIN),
+        custom_kubeconfig: reference(objects, kubeconfigs::CUSTOM_ADMIN),
+        release_image: completed.or_else(|| before.and_then(|before| before.release_image.clone())),
+        control_plane_version: version,
+        conditions,
+        ..HostedControlPlaneStatus::default()
+    }
+}
+
+/// The image that every component reached last.
+fn completed_image(version: &ControlPlaneVersionStatus) -> Option<String> {
+    let mut history = version.history.iter();
+    let last = history.find(|update| update.state == UpdateState::Completed)?;
+    Some(last.image.clone())
+}
+
+fn reference(objects: &Objects, name: &str) -> Option<SecretKeyReference> {
+    objects.secrets.contains_key(name).then(|| SecretKeyReference {
+        name: name.to_owned(),
+        key: keys::KUBECONFIG.to_owned(),
+    })
+}
