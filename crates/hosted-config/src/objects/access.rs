@@ -1,0 +1,45 @@
+//! What nodes may do before and after they joined. That a certificate is asked for by a machine of this cluster is
+//! checked by the machine approver; here nobody approves a first certificate.
+
+use hyperplane_runtime::Kind;
+use serde_json::{Value, json};
+
+use super::{Set, asset};
+
+/// Nodes that join may ask for a certificate, and nodes that joined may renew theirs.
+const BINDINGS: &[(&str, &str, &str)] = &[
+    (
+        "hyperplane:node-bootstrapper",
+        "system:node-bootstrapper",
+        "system:bootstrappers",
+    ),
+    (
+        "hyperplane:node-certificate-renewal",
+        "system:certificates.k8s.io:certificatesigningrequests:selfnodeclient",
+        "system:nodes",
+    ),
+];
+
+pub(super) fn add(set: &mut Set) {
+    for (name, role, group) in BINDINGS {
+        set.add::<k8s_openapi::api::rbac::v1::ClusterRoleBinding>(object(&json!({
+            "metadata": {"name": name},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
+            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": group}],
+        })));
+    }
+}
+
+/// A binding of a cluster role to a service account of the system namespace.
+pub(super) fn binding_of_account(name: &str, role: &str, account: &str) -> Value {
+    json!({
+        "metadata": {"name": name},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
+        "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": super::SYSTEM_NAMESPACE}],
+    })
+}
+
+/// A typed object from the form in which it reads best.
+pub(super) fn object<K: Kind>(value: &Value) -> K {
+    asset(&value.to_string())
+}

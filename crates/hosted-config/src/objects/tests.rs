@@ -1,0 +1,120 @@
+//! What the objects are for a cluster of each kind, and that every asset can be read.
+
+use hyperplane_planner::catalogue;
+use serde_json::{Value, json};
+
+use super::*;
+
+fn control_plane(networking: &Value) -> HostedControlPlane {
+    let strategy = json!({"type": "LoadBalancer"});
+    let service = |name: &str| json!({"service": name, "servicePublishingStrategy": strategy});
+    let services = ["APIServer", "OAuthServer", "Konnectivity", "Ignition"].map(service);
+    serde_json::from_value(json!({
+        "apiVersion": "hypershift.openshift.io/v1beta1", "kind": "HostedControlPlane",
+        "metadata": {"name": "a", "namespace": "clusters-a"},
+        "spec": {
+            "releaseImage": "hyperplane.dev/kubernetes:v1.36.4", "platform": {"type": "None"}, "dns": {"baseDomain": "example.com"},
+            "etcd": {"managementType": "Managed", "managed": {"storage": {"type": "PersistentVolume"}}},
+            "pullSecret": {"name": "pull"}, "sshKey": {"name": "ssh"}, "issuerURL": "https://issuer", "infraID": "a-1",
+            "services": services,
+            "networking": networking,
+        },
+    }))
+    .unwrap()
+}
+
+fn rendered(networking: &Value) -> Result<Vec<Value>, String> {
+    let endpoint = |host: &str, port| Endpoint {
+        host: host.to_owned(),
+        port,
+    };
+    let control_plane = control_plane(networking);
+    let (authority, agent) = (ConfigMap::default(), Secret::default());
+    let wanted = Wanted {
+        control_plane: &control_plane,
+        release: catalogue::by_version("v1.36.4").unwrap(),
+        api_server: &endpoint("fd12::1", 6443),
+        konnectivity: &endpoint("konnectivity.example.com", 443),
+        konnectivity_authority: &authority,
+        konnectivity_agent: &agent,
+    };
+    let manifests = all(&wanted).map_err(|failure| failure.report())?;
+    Ok(manifests.iter().map(|manifest| manifest.body().clone()).collect())
+}
+
+fn find<'a>(objects: &'a [Value], kind: &str, name: &str) -> &'a Value {
+    let mut found = objects
+        .iter()
+        .filter(|object| object["kind"] == kind && object["metadata"]["name"] == name);
+    found.next().unwrap_or_else(|| panic!("no {kind} {name}"))
+}
+
+#[test]
+fn every_object_is_marked_as_kept() {
+    let objects = rendered(&json!({})).unwrap();
+    assert!(objects.len() > 15, "{}", objects.len());
+    for object in &objects {
+        assert_eq!(
+            object["metadata"]["labels"]["hypershift.openshift.io/managed"], "true",
+            "{object}"
+        );
+    }
+}
+
+#[test]
+fn addresses_follow_the_networks() {
+    let objects = rendered(&json!({
+        "clusterNetwork": [{"cidr": "10.0.0.0/14"}, {"cidr": "fd01::/48"}],
+        "serviceNetwork": [{"cidr": "172.30.0.0/16"}, {"cidr": "fd02::/112"}],
+    }))
+    .unwrap();
+    let dns = find(&objects, "Service", "kube-dns");
+    assert_eq!(dns["spec"]["clusterIPs"], json!(["172.30.0.10", "fd02::a"]));
+    let slice = find(&objects, "EndpointSlice", "kubernetes");
+    assert_eq!(slice["endpoints"][0]["addresses"], json!(["172.20.0.1"]));
+    let proxy = find(&objects, "ConfigMap", "kube-proxy");
+    let configuration = proxy["data"]["config.conf"].as_str().unwrap();
+    assert!(configuration.contains("10.0.0.0/14,fd01::/48"), "{configuration}");
+    assert!(
+        proxy["data"]["kubeconfig.conf"]
+            .as_str()
+            .unwrap()
+            .contains("https://[fd12::1]:6443")
+    );
+    let v6 = rendered(&json!({"serviceNetwork": [{"cidr": "fd02::/112"}], "apiServer": {"port": 7443}})).unwrap();
+    let slice = find(&v6, "EndpointSlice", "kubernetes");
+    assert_eq!(
+        (&slice["addressType"], &slice["ports"][0]["port"]),
+        (&json!("IPv6"), &json!(7443))
+    );
+    assert_eq!(slice["endpoints"][0]["addresses"], json!(["fd00::1"]));
+}
+
+#[test]
+fn images_come_from_the_release() {
+    let objects = rendered(&json!({})).unwrap();
+    for (kind, name, image) in [
+        ("Deployment", "coredns", "registry.k8s.io/coredns/coredns:"),
+        ("DaemonSet", "kube-proxy", "registry.k8s.io/kube-proxy:v1.36.4"),
+        (
+            "DaemonSet",
+            "konnectivity-agent",
+            "registry.k8s.io/kas-network-proxy/proxy-agent:",
+        ),
+    ] {
+        let object = find(&objects, kind, name);
+        let found = object["spec"]["template"]["spec"]["containers"][0]["image"]
+            .as_str()
+            .unwrap();
+        assert!(found.starts_with(image), "{found}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_named_with_its_field() {
+    let error = rendered(&json!({"apiServer": {"advertiseAddress": "here"}})).unwrap_err();
+    assert!(
+        error.contains("spec.networking.apiServer.advertiseAddress") && error.contains("here"),
+        "{error}"
+    );
+}
