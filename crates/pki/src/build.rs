@@ -1,0 +1,166 @@
+//! From a control plane and where it is published to what its certificates are made of. Pure.
+//!
+//! A mistake in one field must not let certificates run out: what cannot be understood is left out and told, and the rest
+//! goes on.
+
+use std::collections::BTreeMap;
+
+use hyperplane_api::{
+    constants::{
+        Annotation,
+        annotations::{CERTIFICATE_RENEWAL, CERTIFICATE_VALIDITY, CLUSTER},
+        objects::{keys, kubeconfigs},
+        ours::{KEY_ALGORITHM, MANAGED_BY, MANAGED_BY_US},
+    },
+    hypershift::{hosted_control_plane::HostedControlPlane, networking::ClusterNetworking, services::PublishedService},
+};
+use hyperplane_components::{Endpoint, Infrastructure, hosted_service_accounts};
+use hyperplane_pki_issue::{
+    Host, KeyAlgorithm, Lifetime, Published, SecretKey, ServiceAccount, ServiceAccountKey, Wanted, first_address,
+};
+use kube::{Resource as _, ResourceExt as _};
+
+/// Where nodes find the API server, if nobody says otherwise; kube-apiserver is told the same.
+const ADVERTISED: &str = "172.20.0.1";
+/// The same with addresses of version 6.
+const ADVERTISED_V6: &str = "fd00::1";
+
+/// What the certificates of a control plane are made of, and what could not be understood, in sentences.
+#[derive(Clone, Debug)]
+pub(crate) struct Built {
+    pub(crate) wanted: Wanted,
+    pub(crate) mistakes: Vec<String>,
+}
+
+/// What the certificates of a control plane are made of.
+pub(crate) fn build(control_plane: &HostedControlPlane, infrastructure: &Infrastructure) -> Built {
+    let mut mistakes = Vec::new();
+    let spec = &control_plane.spec;
+    let default = ClusterNetworking::default();
+    let networking = spec.networking.as_ref().unwrap_or(&default);
+    let networks = networking
+        .service_network
+        .iter()
+        .map(|network| first_address(network.cidr.as_str()));
+    let service_addresses = networks
+        .filter_map(|first| understood(first, "spec.networking.serviceNetwork", &mut mistakes))
+        .collect();
+    let is_pending = !infrastructure.missing.is_empty();
+    let mut publish = |endpoint: &Option<Endpoint>| published(endpoint.as_ref(), is_pending, &mut mistakes);
+    let api_server = publish(&infrastructure.api_server);
+    let konnectivity = publish(&infrastructure.konnectivity);
+    let ignition = publish(&infrastructure.ignition);
+    let name = spec.kube_api_server_dns_name.as_ref().map(|name| name.as_str());
+    let name = name.filter(|name| !name.is_empty()).map(Host::parse);
+    let wanted = Wanted {
+        namespace: control_plane.namespace().unwrap_or_default(),
+        cluster: control_plane.name_any(),
+        infra_id: spec.infra_id.clone(),
+        service_addresses,
+        api_server,
+        konnectivity,
+        ignition,
+        api_server_name: name.and_then(|name| understood(name, "spec.kubeAPIServerDNSName", &mut mistakes)),
+        api_server_addresses: addresses(control_plane, networking, &mut mistakes),
+        algorithm: algorithm(control_plane, &mut mistakes),
+        lifetime: lifetime(control_plane, &mut mistakes),
+        service_accounts: hosted_service_accounts()
+            .map(|(component, account)| ServiceAccount {
+                component: component.to_owned(),
+                namespace: account.namespace.to_owned(),
+                name: account.name.to_owned(),
+            })
+            .collect(),
+        admin_kubeconfig: spec.kubeconfig.as_ref().map_or_else(
+            || SecretKey {
+                name: kubeconfigs::ADMIN.to_owned(),
+                key: keys::KUBECONFIG.to_owned(),
+            },
+            |place| SecretKey {
+                name: place.name.clone(),
+                key: place.key.clone(),
+            },
+        ),
+        service_account_key: match spec.service_account_signing_key {
+            Some(_) => ServiceAccountKey::Given,
+            None => ServiceAccountKey::Generated,
+        },
+        labels: BTreeMap::from([(MANAGED_BY.to_string(), MANAGED_BY_US.to_owned())]),
+        annotations: annotation(control_plane, CLUSTER)
+            .map(|cluster| (CLUSTER.to_string(), cluster.to_owned()))
+            .into_iter()
+            .collect(),
+        owner: control_plane.controller_owner_ref(&()),
+    };
+    Built { wanted, mistakes }
+}
+
+/// An annotation of a control plane.
+pub(crate) fn annotation(control_plane: &HostedControlPlane, key: Annotation) -> Option<&str> {
+    control_plane.annotations().get(key.as_str()).map(String::as_str)
+}
+
+fn understood<T>(result: Result<T, impl ToString>, field: &str, mistakes: &mut Vec<String>) -> Option<T> {
+    result
+        .map_err(|error| mistakes.push(format!("{field}: {}", error.to_string())))
+        .ok()
+}
+
+fn published(endpoint: Option<&Endpoint>, is_pending: bool, mistakes: &mut Vec<String>) -> Published {
+    let Some(endpoint) = endpoint else {
+        return if is_pending {
+            Published::Awaited
+        } else {
+            Published::Unused
+        };
+    };
+    let host = understood(Host::parse(&endpoint.host), "the address of an endpoint", mistakes);
+    host.map_or(Published::Awaited, |host| Published::At {
+        host,
+        port: endpoint.port,
+    })
+}
+
+/// Addresses of the API server beyond the published one: that of the nodes that publish it, and the one that leads to it
+/// on every node of the cluster.
+fn addresses(
+    control_plane: &HostedControlPlane,
+    networking: &ClusterNetworking,
+    mistakes: &mut Vec<String>,
+) -> Vec<Host> {
+    let is_v6 = networking
+        .service_network
+        .first()
+        .is_some_and(|network| network.cidr.as_str().contains(':'));
+    let advertised = networking
+        .api_server
+        .as_ref()
+        .and_then(|server| server.advertise_address.as_deref());
+    let advertised = advertised.filter(|address| !address.is_empty());
+    let advertised = advertised.unwrap_or(if is_v6 { ADVERTISED_V6 } else { ADVERTISED });
+    let mut services = control_plane.spec.services.iter();
+    let service = services.find(|service| service.service == PublishedService::ApiServer);
+    let node_port = service.and_then(|service| service.service_publishing_strategy.node_port.as_ref());
+    let node = node_port.map(|node_port| ("spec.services.nodePort.address", node_port.address.as_str()));
+    let advertised = ("spec.networking.apiServer.advertiseAddress", advertised);
+    let found = node
+        .into_iter()
+        .filter(|(_, address)| !address.is_empty())
+        .chain([advertised]);
+    found
+        .filter_map(|(field, address)| understood(Host::parse(address), field, mistakes))
+        .collect()
+}
+
+fn algorithm(control_plane: &HostedControlPlane, mistakes: &mut Vec<String>) -> KeyAlgorithm {
+    let text = annotation(control_plane, KEY_ALGORITHM).map(str::parse);
+    text.and_then(|parsed| understood(parsed, KEY_ALGORITHM.as_str(), mistakes))
+        .unwrap_or_default()
+}
+
+fn lifetime(control_plane: &HostedControlPlane, mistakes: &mut Vec<String>) -> Lifetime {
+    let validity = annotation(control_plane, CERTIFICATE_VALIDITY);
+    let renewal = annotation(control_plane, CERTIFICATE_RENEWAL);
+    let lifetime = Lifetime::parse(validity, renewal);
+    understood(lifetime, CERTIFICATE_VALIDITY.as_str(), mistakes).unwrap_or_default()
+}
