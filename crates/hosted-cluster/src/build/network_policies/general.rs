@@ -1,0 +1,63 @@
+//! What holds for every control plane: closed to others, open to itself, to its clients, and to those who measure.
+
+use k8s_openapi::api::networking::v1::NetworkPolicy;
+
+use super::{
+    Blueprint,
+    parts::{all, component, egress, from, from_anywhere, ingress, namespaces, pods, to, to_dns},
+};
+
+/// The port of the API server.
+const API_SERVER: i32 = 6443;
+/// The ports of the router.
+const ROUTER: [i32; 2] = [8080, 8443];
+
+pub(super) fn policies(blueprint: &Blueprint<'_>) -> Vec<NetworkPolicy> {
+    let networks = &blueprint.settings.networks;
+    let mut policies = vec![
+        // All others open something; this one alone would keep everybody out.
+        ingress(blueprint, "default-deny", all(), Vec::new()),
+        ingress(blueprint, "same-namespace", all(), vec![from(vec![pods(all())])]),
+        ingress(
+            blueprint,
+            "kas",
+            component("kube-apiserver"),
+            vec![from_anywhere(&api_server_ports(blueprint))],
+        ),
+        ingress(
+            blueprint,
+            "openshift-monitoring",
+            all(),
+            vec![from(vec![namespaces(&networks.monitoring)])],
+        ),
+        ingress(
+            blueprint,
+            "private-router",
+            component("router"),
+            vec![from_anywhere(&ROUTER)],
+        ),
+        router_egress(blueprint),
+    ];
+    policies.extend(networks.ingress.as_ref().map(|labels| {
+        ingress(
+            blueprint,
+            "openshift-ingress",
+            all(),
+            vec![from(vec![namespaces(labels)])],
+        )
+    }));
+    policies
+}
+
+fn api_server_ports(blueprint: &Blueprint<'_>) -> Vec<i32> {
+    let networking = blueprint.cluster.spec.networking.api_server.as_ref();
+    let further = networking.and_then(|networking| networking.port).filter(|port| *port != API_SERVER);
+    [Some(API_SERVER), further].into_iter().flatten().collect()
+}
+
+/// The router answers to the whole world, and so reaches nothing but what it leads to.
+fn router_egress(blueprint: &Blueprint<'_>) -> NetworkPolicy {
+    let mut rules = vec![to(vec![pods(all())])];
+    rules.extend(to_dns(blueprint));
+    egress(blueprint, "private-router-egress", component("router"), rules)
+}

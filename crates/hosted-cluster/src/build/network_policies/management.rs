@@ -1,0 +1,40 @@
+//! What pods of a control plane reach of the management cluster: its API only where they need it, and no pods of others.
+//! Upstream closes this on AWS only; the reason for it does not depend on where machines run.
+
+use hyperplane_api::constants::labels;
+use k8s_openapi::api::networking::v1::NetworkPolicy;
+
+use super::{
+    Blueprint,
+    parts::{APP, KUBEVIRT, VIRTUAL_MACHINE, addresses_outside, all, egress, pods, to, to_dns, without},
+};
+
+/// Where nothing is known of the management cluster's networks there is nothing to close.
+pub(super) fn policies(blueprint: &Blueprint<'_>) -> Option<NetworkPolicy> {
+    let closed = closed_networks(blueprint);
+    if closed.is_empty() {
+        return None;
+    }
+    // Virtual machines and the router have policies of their own, to which this one must add nothing.
+    let selector = without(&[
+        (labels::NEED_MANAGEMENT_KAS_ACCESS.as_str(), "true"),
+        (APP, "router"),
+        (KUBEVIRT, VIRTUAL_MACHINE),
+    ]);
+    let mut rules = vec![to(addresses_outside(&closed)), to(vec![pods(all())])];
+    rules.extend(to_dns(blueprint));
+    Some(egress(blueprint, "management-kas", selector, rules))
+}
+
+/// Everything of the management cluster that tenants must not reach.
+pub(super) fn closed_networks(blueprint: &Blueprint<'_>) -> Vec<String> {
+    let networks = &blueprint.settings.networks;
+    let api_server = networks.api_server.iter().map(|address| one(address));
+    api_server.chain(networks.closed.iter().cloned()).collect()
+}
+
+/// The network that consists of one address.
+fn one(address: &str) -> String {
+    let prefix = if address.contains(':') { 128 } else { 32 };
+    format!("{address}/{prefix}")
+}

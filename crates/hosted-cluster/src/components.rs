@@ -1,0 +1,118 @@
+//! Components that the manager runs in the namespace of a control plane, and the finalizer that keeps those of Cluster API
+//! alive until their machines are gone.
+
+use std::sync::Arc;
+
+use hyperplane_api::{
+    constants::{annotations, finalizers},
+    hypershift::{hosted_cluster::HostedCluster, hosted_control_plane::HostedControlPlane},
+};
+use hyperplane_component_driver::{Driver, Facts, revision};
+use hyperplane_components::{Component, Infrastructure, Inputs, manager_catalogue};
+use hyperplane_platforms::Platform;
+use hyperplane_runtime::{Context, Failure};
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::{
+    Api, ResourceExt as _,
+    api::{Patch, PatchParams},
+};
+use serde_json::json;
+
+use crate::{dereference::Seen, metadata, stores::Stores, validate::ReleasePair};
+
+/// Deployments whose pods must outlive the machines.
+const KEPT: [&str; 2] = ["cluster-api", "capi-provider"];
+
+/// Whether a manager of Cluster API runs for a cluster: its release carries one, and the platform has a provider.
+pub(crate) fn runs_cluster_api(cluster: &HostedCluster, pair: &ReleasePair, platform: &dyn Platform) -> bool {
+    let Some(provider) = platform.provider() else {
+        return false;
+    };
+    let has = |component: &str, image_override| {
+        let image = pair.control_plane.components.get(component).and_then(|found| found.image.as_ref());
+        image.is_some() || metadata::annotation(cluster, image_override).is_some()
+    };
+    !metadata::is_set(cluster, annotations::DISABLE_MACHINE_MANAGEMENT)
+        && has("cluster-api", annotations::CAPI_MANAGER_IMAGE)
+        && has(provider.component, provider.image_override)
+}
+
+/// Brings the components in line.
+pub(crate) async fn drive(
+    context: &Context,
+    driver: &Driver,
+    facts: &Facts,
+    control_plane: &HostedControlPlane,
+    infrastructure: &Infrastructure,
+    seen: &Seen,
+    pair: &ReleasePair,
+) -> Result<(), Failure> {
+    let management = facts.management(control_plane);
+    let inputs = Inputs {
+        control_plane,
+        release: &pair.control_plane,
+        cluster_release: &pair.cluster,
+        infrastructure,
+        management: &management,
+        objects: &seen.objects,
+        revision: revision(control_plane),
+    };
+    let components: Vec<&Component> = manager_catalogue().iter().collect();
+    let outcomes = driver.drive(context, &components, &inputs).await;
+    let failure = outcomes.into_iter().find_map(|outcome| outcome.failure);
+    failure.map_or(Ok(()), Err)
+}
+
+/// Holds the Deployments of Cluster API.
+pub(crate) async fn hold(context: &Context, stores: &Stores, namespace: &str) -> Result<(), Failure> {
+    change_finalizers(context, stores, namespace, true).await
+}
+
+/// Lets the Deployments of Cluster API go.
+pub(crate) async fn release(context: &Context, stores: &Stores, namespace: &str) -> Result<(), Failure> {
+    change_finalizers(context, stores, namespace, false).await
+}
+
+async fn change_finalizers(
+    context: &Context,
+    stores: &Stores,
+    namespace: &str,
+    is_wanted: bool,
+) -> Result<(), Failure> {
+    for name in KEPT {
+        let Some(deployment) = stores.deployments.namespace(namespace).get(name) else {
+            continue;
+        };
+        // One that is on its way already cannot be held any more.
+        if is_wanted && deployment.metadata.deletion_timestamp.is_some() {
+            continue;
+        }
+        change_finalizer(context, &deployment, namespace, is_wanted).await?;
+    }
+    Ok(())
+}
+
+/// The version in the patch makes it a compare-and-swap: no finalizer of others is lost.
+async fn change_finalizer(
+    context: &Context,
+    deployment: &Arc<Deployment>,
+    namespace: &str,
+    is_wanted: bool,
+) -> Result<(), Failure> {
+    let finalizer = finalizers::COMPONENT.as_str();
+    let mut all = deployment.finalizers().to_vec();
+    if all.iter().any(|found| found == finalizer) == is_wanted {
+        return Ok(());
+    }
+    all.retain(|found| found != finalizer);
+    if is_wanted {
+        all.push(finalizer.to_owned());
+    }
+    let patch = json!({"metadata": {"resourceVersion": deployment.resource_version(), "finalizers": all}});
+    let api: Api<Deployment> = Api::namespaced(context.client().clone(), namespace);
+    match api.patch(&deployment.name_any(), &PatchParams::default(), &Patch::Merge(patch)).await {
+        Ok(_) => Ok(()),
+        Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}

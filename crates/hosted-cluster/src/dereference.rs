@@ -1,0 +1,111 @@
+//! Everything that a run looks at before it decides. Reads only: from the caches, and of users' objects whatever has
+//! changed since it was last copied.
+
+mod sources;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use hyperplane_api::{
+    cluster_api::cluster::Cluster,
+    hyperplane::distribution_release::DistributionRelease,
+    hypershift::{
+        hosted_cluster::HostedCluster, hosted_control_plane::HostedControlPlane, node_pool::NodePool,
+    },
+};
+use hyperplane_component_driver::Driver;
+use hyperplane_components::Objects;
+use hyperplane_runtime::{Context, Failure, ObjectKey};
+use k8s_openapi::api::{
+    apps::v1::Deployment,
+    core::v1::{Namespace, Service},
+};
+use kube::ResourceExt as _;
+
+pub(crate) use self::sources::{Content, Source, State, stamp};
+use crate::{metadata, names, references, stores::Stores};
+
+/// What a run has seen.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    /// The namespace that the control plane is to live in, whoever made it.
+    pub(crate) namespace: Option<Arc<Namespace>>,
+    /// The control plane.
+    pub(crate) control_plane: Option<Arc<HostedControlPlane>>,
+    /// What stands for the cluster in Cluster API.
+    pub(crate) cluster_api: Option<Arc<Cluster>>,
+    /// The pools of the cluster.
+    pub(crate) node_pools: Vec<Arc<NodePool>>,
+    /// Everything that a release can come from.
+    pub(crate) releases: Vec<Arc<DistributionRelease>>,
+    /// What the cluster refers to.
+    pub(crate) sources: Vec<Source>,
+    /// Secrets and ConfigMaps in the namespace of the control plane.
+    pub(crate) objects: Objects,
+    /// Services there.
+    pub(crate) services: Vec<Arc<Service>>,
+    /// The ignition server.
+    pub(crate) ignition_server: Option<Arc<Deployment>>,
+    /// In how many zones the management cluster has nodes.
+    pub(crate) zones: usize,
+    /// Secrets beside the cluster that have a name which we need, and are not ours.
+    pub(crate) taken_names: Vec<String>,
+    /// Namespaces that exist among those that the cluster names.
+    pub(crate) namespaces: BTreeMap<String, bool>,
+}
+
+/// Looks at everything.
+pub(crate) async fn dereference(
+    context: &Context,
+    stores: &Stores,
+    driver: &Driver,
+    cluster: &HostedCluster,
+) -> Result<Seen, Failure> {
+    let namespace = names::namespace_of(cluster);
+    let objects = driver.objects(&namespace);
+    let sources = match hyperplane_platforms::of(&cluster.spec) {
+        Ok(platform) => {
+            let (orders, _) = references::orders(cluster, platform);
+            sources::read(context, stores, cluster, &objects, orders).await?
+        }
+        Err(_) => Vec::new(),
+    };
+    let infra_id = cluster.spec.infra_id.as_ref().map(|id| id.as_str());
+    Ok(Seen {
+        namespace: stores.namespaces.get(&ObjectKey::cluster(&namespace)),
+        control_plane: stores.control_planes.namespace(&namespace).get(&cluster.name_any()),
+        cluster_api: infra_id.and_then(|id| stores.clusters.namespace(&namespace).get(id)),
+        node_pools: node_pools(stores, cluster),
+        releases: stores.releases.all(),
+        sources,
+        objects,
+        services: driver.services(&namespace),
+        ignition_server: stores.deployments.namespace(&namespace).get("ignition-server"),
+        zones: stores.zones(),
+        taken_names: taken_names(stores, cluster),
+        namespaces: named_namespaces(stores, cluster),
+    })
+}
+
+/// The pools of a cluster.
+pub(crate) fn node_pools(stores: &Stores, cluster: &HostedCluster) -> Vec<Arc<NodePool>> {
+    let mut pools = stores.node_pools.namespace(cluster.namespace().unwrap_or_default()).all();
+    pools.retain(|pool| pool.spec.cluster_name.as_str() == cluster.name_any());
+    pools
+}
+
+fn taken_names(stores: &Stores, cluster: &HostedCluster) -> Vec<String> {
+    let beside = stores.user_secrets.namespace(cluster.namespace().unwrap_or_default());
+    let wanted = [names::admin_kubeconfig(cluster), names::custom_kubeconfig(cluster)];
+    let is_taken = |name: &String| beside.get(name).is_some_and(|found| !metadata::is_ours(found.as_ref()));
+    wanted.into_iter().filter(is_taken).collect()
+}
+
+fn named_namespaces(stores: &Stores, cluster: &HostedCluster) -> BTreeMap<String, bool> {
+    let agents = cluster.spec.platform.agent.as_ref();
+    let name = agents.map(|agents| agents.agent_namespace.clone());
+    let exists = |name: String| {
+        let found = stores.namespaces.get(&ObjectKey::cluster(&name)).is_some();
+        (name, found)
+    };
+    name.map(exists).into_iter().collect()
+}

@@ -1,0 +1,181 @@
+//! Which objects of a user a cluster refers to, and what becomes of each in the namespace of the control plane. One table
+//! for copies, for validation and for watches. Whether the objects exist is not known here.
+
+mod configuration;
+
+use hyperplane_api::{
+    constants::objects::{certificates, copies, keys},
+    hypershift::hosted_cluster::{HostedCluster, HostedClusterSpec},
+};
+use hyperplane_platforms::{KeyCopy, Platform, Problem, SecretCopy};
+use kube::ResourceExt as _;
+
+/// The keys of the Secret with which a user gives the key of service account tokens.
+pub(crate) const SIGNING_KEY: &str = "key";
+/// The public keys of older tokens, in the same Secret.
+pub(crate) const OLD_SIGNING_KEY: &str = "old-key.pub";
+
+/// The kind of an object that is referred to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum SourceKind {
+    /// A Secret.
+    Secret,
+    /// A ConfigMap.
+    ConfigMap,
+}
+
+impl SourceKind {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Secret => "Secret",
+            Self::ConfigMap => "ConfigMap",
+        }
+    }
+}
+
+/// What an object is for, and so what must be in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Purpose {
+    /// Registry credentials.
+    PullSecret,
+    /// Public SSH keys.
+    SshKey,
+    /// Trusted certificates.
+    TrustBundle,
+    /// Where audit events go.
+    AuditWebhook,
+    /// The key of service account tokens.
+    SigningKey,
+    /// A key for Secrets in etcd.
+    EncryptionKey,
+    /// How to reach an etcd of the user's own.
+    EtcdClient,
+    /// Access to the platform.
+    Credentials,
+    /// Something in the configuration of the cluster.
+    Configuration,
+}
+
+/// One object that is copied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Order {
+    pub(crate) kind: SourceKind,
+    pub(crate) purpose: Purpose,
+    /// The field that names it.
+    pub(crate) field: String,
+    /// Its name.
+    pub(crate) source: String,
+    /// The name of the copy.
+    pub(crate) target: String,
+    /// What is copied; nothing means everything.
+    pub(crate) keys: Vec<KeyCopy>,
+}
+
+/// Everything that a cluster refers to, and what is wrong with how it does.
+pub(crate) fn orders(cluster: &HostedCluster, platform: &dyn Platform) -> (Vec<Order>, Vec<Problem>) {
+    let spec = &cluster.spec;
+    let mut orders = Vec::from_iter(fixed(spec));
+    orders.extend(platform.credentials(spec).into_iter().map(|copy| of_platform(copy, Purpose::Credentials)));
+    let mut problems = Vec::new();
+    match platform.encryption_keys(spec) {
+        Ok(keys) => orders.extend(keys.into_iter().map(|copy| of_platform(copy, Purpose::EncryptionKey))),
+        Err(problem) => problems.push(problem),
+    }
+    orders.extend(configuration::orders(spec));
+    (orders, problems)
+}
+
+/// What a cluster refers to, as an index keeps it: kind/namespace/name.
+pub(crate) fn index_of(cluster: &HostedCluster) -> Vec<String> {
+    let Ok(platform) = hyperplane_platforms::of(&cluster.spec) else {
+        return Vec::new();
+    };
+    let namespace = cluster.namespace().unwrap_or_default();
+    let (orders, _) = orders(cluster, platform);
+    orders
+        .iter()
+        .map(|order| index_key(order.kind, &namespace, &order.source))
+        .collect()
+}
+
+/// One object in the words of the index.
+pub(crate) fn index_key(kind: SourceKind, namespace: &str, name: &str) -> String {
+    format!("{}/{namespace}/{name}", kind.name())
+}
+
+fn of_platform(copy: SecretCopy, purpose: Purpose) -> Order {
+    Order {
+        kind: SourceKind::Secret,
+        purpose,
+        field: copy.field,
+        source: copy.source,
+        target: copy.target.to_owned(),
+        keys: copy.keys,
+    }
+}
+
+/// The references that have a field of their own.
+fn fixed(spec: &HostedClusterSpec) -> impl Iterator<Item = Order> {
+    let secret = |purpose, field: &str, source: &str, target: &str, keys: &[&str]| Order {
+        kind: SourceKind::Secret,
+        purpose,
+        field: field.to_owned(),
+        source: source.to_owned(),
+        target: target.to_owned(),
+        keys: keys.iter().copied().map(KeyCopy::same).collect(),
+    };
+    let name = |reference: Option<&hyperplane_api::common::LocalObjectReference>| {
+        reference.map(|reference| reference.name.clone()).unwrap_or_default()
+    };
+    let etcd = spec.etcd.unmanaged.as_ref().map(|etcd| &etcd.tls.client_secret);
+    let orders = [
+        secret(
+            Purpose::PullSecret,
+            "spec.pullSecret",
+            &spec.pull_secret.name,
+            copies::PULL_SECRET,
+            &[keys::PULL_SECRET],
+        ),
+        secret(
+            Purpose::SshKey,
+            "spec.sshKey",
+            &name(spec.ssh_key.as_ref()),
+            copies::SSH_KEY,
+            &[keys::SSH_KEY],
+        ),
+        secret(
+            Purpose::AuditWebhook,
+            "spec.auditWebhook",
+            &name(spec.audit_webhook.as_ref()),
+            copies::AUDIT_WEBHOOK,
+            &[keys::AUDIT_WEBHOOK],
+        ),
+        secret(
+            Purpose::SigningKey,
+            "spec.serviceAccountSigningKey",
+            &name(spec.service_account_signing_key.as_ref()),
+            certificates::SERVICE_ACCOUNT_KEYS,
+            &[SIGNING_KEY],
+        ),
+        secret(
+            Purpose::EtcdClient,
+            "spec.etcd.unmanaged.tls.clientSecret",
+            &name(etcd),
+            certificates::ETCD_CLIENT,
+            &[keys::ETCD_CLIENT_CA, keys::ETCD_CLIENT_CERTIFICATE, keys::ETCD_CLIENT_KEY],
+        ),
+        Order {
+            kind: SourceKind::ConfigMap,
+            ..secret(
+                Purpose::TrustBundle,
+                "spec.additionalTrustBundle",
+                &name(spec.additional_trust_bundle.as_ref()),
+                copies::USER_CA_BUNDLE,
+                &[keys::USER_CA_BUNDLE],
+            )
+        },
+    ];
+    // The pull secret is required, so that an empty name is a mistake and not an absence.
+    let is_wanted = |order: &Order| !order.source.is_empty() || order.purpose == Purpose::PullSecret;
+    orders.into_iter().filter(is_wanted)
+}

@@ -1,0 +1,96 @@
+//! What the operator is told from outside: the management cluster, and where chance comes from.
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use hyperplane_component_driver::Facts;
+
+/// What the operator is told from outside.
+#[derive(Clone, Debug)]
+pub struct HostedClusterSettings {
+    /// What components must know of the management cluster.
+    pub facts: Facts,
+    /// Which kinds of infrastructure providers the management cluster serves. A kind that is not served cannot be watched.
+    pub served: ServedKinds,
+    /// Whether pods must be told their user, because the management cluster assigns none.
+    pub assigns_user_ids: bool,
+    /// The networks of the management cluster.
+    pub networks: ManagementNetworks,
+    /// The platform of the management cluster, for those who want to know.
+    pub management_platform: Option<String>,
+    /// What names that are chosen by chance follow from.
+    pub seed: u64,
+    /// Where key material comes from.
+    pub entropy: SecretBytes,
+}
+
+/// Which kinds of infrastructure providers can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServedKinds {
+    /// KubevirtCluster.
+    pub kubevirt: bool,
+    /// AgentCluster.
+    pub agent: bool,
+}
+
+impl ServedKinds {
+    /// Every kind.
+    pub const ALL: Self = Self {
+        kubevirt: true,
+        agent: true,
+    };
+}
+
+/// What network policies must know of the management cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ManagementNetworks {
+    /// Addresses of its API server, one by one.
+    pub api_server: Vec<String>,
+    /// Networks that tenants must not reach: its pods, its Services, and whatever an administrator adds.
+    pub closed: Vec<String>,
+    /// Labels of the namespaces with its DNS servers.
+    pub dns: Vec<BTreeMap<String, String>>,
+    /// Labels of the namespaces that collect metrics.
+    pub monitoring: BTreeMap<String, String>,
+    /// Labels of the namespaces with its own router; none where tenants are not published through it.
+    pub ingress: Option<BTreeMap<String, String>>,
+}
+
+impl Default for ManagementNetworks {
+    fn default() -> Self {
+        let label = |key: &str, value: &str| BTreeMap::from([(key.to_owned(), value.to_owned())]);
+        Self {
+            api_server: Vec::new(),
+            closed: Vec::new(),
+            dns: vec![
+                label("kubernetes.io/metadata.name", "kube-system"),
+                label("kubernetes.io/metadata.name", "openshift-dns"),
+            ],
+            monitoring: label("network.openshift.io/policy-group", "monitoring"),
+            ingress: None,
+        }
+    }
+}
+
+/// A source of bytes that nobody can guess. Cheap to clone.
+#[derive(Clone)]
+pub struct SecretBytes(Arc<dyn Fn(&mut [u8]) + Send + Sync>);
+
+impl SecretBytes {
+    /// Bytes from this function.
+    pub fn new(fill: impl Fn(&mut [u8]) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(fill))
+    }
+
+    /// As many bytes as are asked for.
+    pub(crate) fn take(&self, count: usize) -> Vec<u8> {
+        let mut bytes = vec![0; count];
+        (self.0)(&mut bytes);
+        bytes
+    }
+}
+
+impl fmt::Debug for SecretBytes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("SecretBytes")
+    }
+}

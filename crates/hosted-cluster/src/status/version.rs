@@ -1,0 +1,88 @@
+//! The versions of a cluster as a whole: what is reported from inside of it, or, before anything is, what can be told from
+//! outside.
+
+use hyperplane_api::hypershift::version_status::{
+    ClusterVersionStatus, ClusterVersionUpdate, UpdateState, VersionedRelease,
+};
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+
+use super::Report;
+use crate::validate::control_plane_image;
+
+/// The most entries of a history that is made here.
+const LONGEST_HISTORY: usize = 100;
+
+/// The versions of a cluster.
+pub(super) fn of(report: &Report<'_>, before: Option<&ClusterVersionStatus>) -> Option<ClusterVersionStatus> {
+    let reported = report.control_plane().and_then(|status| status.version_status.clone());
+    let version = reported.or_else(|| made_up(report, before))?;
+    Some(ClusterVersionStatus {
+        // A null would not be kept where it is required.
+        available_updates: Some(version.available_updates.unwrap_or_default()),
+        ..version
+    })
+}
+
+/// Without a word from inside: the release that was asked for is on its way, and has arrived when the control plane says
+/// so. Nothing is made up before the cluster may be carried out.
+fn made_up(report: &Report<'_>, before: Option<&ClusterVersionStatus>) -> Option<ClusterVersionStatus> {
+    let control_plane = report.seen.control_plane.as_ref();
+    let Some(control_plane) = control_plane else {
+        return before.cloned();
+    };
+    let spec = &control_plane.spec;
+    let image = spec.control_plane_release_image.as_ref().unwrap_or(&spec.release_image);
+    let desired = VersionedRelease {
+        version: version_text(report, image, before),
+        image: image.clone(),
+        ..VersionedRelease::default()
+    };
+    let now = Time(Timestamp::from_second(report.now.as_second()).unwrap_or(report.now));
+    let mut history = before.map(|before| before.history.clone()).unwrap_or_default();
+    if history.first().is_none_or(|newest| newest.image != *image) {
+        if let Some(newest) = history.first_mut() {
+            newest.completion_time.get_or_insert_with(|| now.clone());
+        }
+        history.insert(0, partial(&desired, now.clone()));
+        history.truncate(LONGEST_HISTORY);
+    }
+    let reached = control_plane.status.as_ref().and_then(|status| status.release_image.as_ref());
+    if let Some(newest) = history.first_mut()
+        && reached == Some(image)
+        && newest.state != UpdateState::Completed
+    {
+        newest.state = UpdateState::Completed;
+        newest.completion_time = Some(now);
+    }
+    Some(ClusterVersionStatus {
+        desired,
+        history,
+        observed_generation: report.cluster.metadata.generation.unwrap_or_default(),
+        available_updates: None,
+        conditional_updates: Vec::new(),
+    })
+}
+
+fn partial(desired: &VersionedRelease, now: Time) -> ClusterVersionUpdate {
+    ClusterVersionUpdate {
+        state: UpdateState::Partial,
+        version: Some(desired.version.clone()).filter(|version| !version.is_empty()),
+        image: desired.image.clone(),
+        started_time: now,
+        completion_time: None,
+        verified: false,
+        accepted_risks: None,
+    }
+}
+
+/// The version of an image: of the release that was found for it, or as it was known before.
+fn version_text(report: &Report<'_>, image: &str, before: Option<&ClusterVersionStatus>) -> String {
+    let pair = report.verdict.releases.as_ref();
+    let is_wanted = control_plane_image(report.cluster) == image;
+    let found = pair.filter(|_| is_wanted).map(|pair| pair.control_plane.version.as_str());
+    let known = before.filter(|before| before.desired.image == image).map(|before| before.desired.version.as_str());
+    let text = found.or(known).unwrap_or_default();
+    // Statuses hold versions that begin with a number.
+    text.strip_prefix('v').unwrap_or(text).to_owned()
+}

@@ -1,0 +1,194 @@
+//! How the endpoints of a control plane are published: which, how, and under which names.
+
+use std::collections::BTreeMap;
+
+use hyperplane_api::{
+    constants::annotations,
+    hypershift::services::{PublishedService, PublishingStrategyType, ServicePublishing},
+};
+use hyperplane_platforms::{Problem, Rule};
+
+use super::Case;
+use crate::{certificates, metadata, names};
+
+const COMPLETE: Rule = Rule {
+    name: "services-complete",
+    asks: "APIServer, Konnectivity and Ignition must be published, and OAuthServer be named",
+};
+const ONCE: Rule = Rule {
+    name: "services-once",
+    asks: "a service must not be published twice",
+};
+const STRATEGY: Rule = Rule {
+    name: "services-strategy",
+    asks: "services are published by LoadBalancer, NodePort or Route; only those that nodes do not need may be left out",
+};
+const HOSTNAMES: Rule = Rule {
+    name: "services-hostnames",
+    asks: "no two services may have the same hostname",
+};
+const DOMAIN: Rule = Rule {
+    name: "services-domain",
+    asks: "a Route without a hostname needs a management cluster whose ingress domain is known",
+};
+const CERTIFICATES: Rule = Rule {
+    name: "services-certificates",
+    asks: "a certificate of the user must not be for a name whose certificate the manager issues",
+};
+
+pub(super) const RULES: &[Rule] = &[COMPLETE, ONCE, STRATEGY, HOSTNAMES, DOMAIN, CERTIFICATES];
+
+const NEEDED: [PublishedService; 4] = [
+    PublishedService::ApiServer,
+    PublishedService::OAuthServer,
+    PublishedService::Konnectivity,
+    PublishedService::Ignition,
+];
+
+pub(super) fn judge(case: &Case<'_>, problems: &mut Vec<Problem>) {
+    let services = &case.cluster.spec.services;
+    complete(services, problems);
+    for (number, entry) in services.iter().enumerate() {
+        problems.extend(strategy(case, number, entry));
+        problems.extend(domain(case, number, entry));
+    }
+    hostnames(services, problems);
+    if metadata::annotation(case.cluster, annotations::SKIP_KAS_CONFLICT_SAN_VALIDATION).is_none() {
+        certificates_of_others(case, problems);
+    }
+}
+
+fn complete(services: &[ServicePublishing], problems: &mut Vec<Problem>) {
+    for needed in &NEEDED {
+        let count = services.iter().filter(|entry| entry.service == *needed).count();
+        let name = needed.as_str();
+        if count == 0 {
+            problems.push(Problem::new(
+                &COMPLETE,
+                "spec.services",
+                format!("{name} is missing"),
+                format!("add an entry for {name}"),
+            ));
+        } else if count > 1 {
+            problems.push(Problem::new(
+                &ONCE,
+                "spec.services",
+                format!("{name} is there {count} times"),
+                "leave one of the entries",
+            ));
+        }
+    }
+}
+
+fn strategy(case: &Case<'_>, number: usize, entry: &ServicePublishing) -> Option<Problem> {
+    let strategy = &entry.service_publishing_strategy.strategy_type;
+    let is_known = matches!(
+        strategy,
+        PublishingStrategyType::LoadBalancer | PublishingStrategyType::NodePort | PublishingStrategyType::Route
+    );
+    let is_dispensable = matches!(entry.service, PublishedService::OAuthServer | PublishedService::Ignition);
+    let is_left_out = is_dispensable && *strategy == PublishingStrategyType::None;
+    (NEEDED.contains(&entry.service) && !is_known && !is_left_out).then(|| {
+        Problem::new(
+            &STRATEGY,
+            format!("spec.services[{number}].servicePublishingStrategy.type"),
+            format!(
+                "{} cannot publish {} on platform {}",
+                strategy.as_str(),
+                entry.service.as_str(),
+                case.cluster.spec.platform.type_.as_str()
+            ),
+            "use LoadBalancer, NodePort or Route",
+        )
+    })
+}
+
+/// The hostname that a user chose.
+pub(super) fn hostname(entry: &ServicePublishing) -> Option<&str> {
+    let strategy = &entry.service_publishing_strategy;
+    let balancer = strategy.load_balancer.as_ref().and_then(|balancer| balancer.hostname.as_ref());
+    let route = strategy.route.as_ref().and_then(|route| route.hostname.as_ref());
+    balancer.or(route).map(|hostname| hostname.as_str())
+}
+
+fn domain(case: &Case<'_>, number: usize, entry: &ServicePublishing) -> Option<Problem> {
+    let is_route = entry.service_publishing_strategy.strategy_type == PublishingStrategyType::Route;
+    let has_name = hostname(entry).is_some() || case.settings.facts.ingress_domain.is_some();
+    (is_route && !has_name && NEEDED.contains(&entry.service)).then(|| {
+        Problem::new(
+            &DOMAIN,
+            format!("spec.services[{number}].servicePublishingStrategy.route.hostname"),
+            "it is missing, and the ingress domain of the management cluster is not known",
+            "set a hostname, or tell the manager its ingress domain",
+        )
+    })
+}
+
+fn hostnames(services: &[ServicePublishing], problems: &mut Vec<Problem>) {
+    let mut seen: BTreeMap<String, &str> = BTreeMap::new();
+    for (number, entry) in services.iter().enumerate() {
+        let Some(name) = hostname(entry) else { continue };
+        if let Some(other) = seen.insert(name.to_lowercase(), entry.service.as_str()) {
+            problems.push(Problem::new(
+                &HOSTNAMES,
+                format!("spec.services[{number}]"),
+                format!("{name} is the hostname of {other}, too"),
+                "give each service a hostname of its own",
+            ));
+        }
+    }
+}
+
+/// Names of the API server for which the manager issues certificates itself: a certificate of somebody else for one of
+/// them would be shown to the control plane, which does not trust it.
+fn own_names(case: &Case<'_>) -> Vec<String> {
+    let namespace = names::namespace_of(case.cluster);
+    let services = case.cluster.spec.services.iter();
+    let published = services
+        .filter(|entry| entry.service == PublishedService::ApiServer)
+        .filter_map(hostname)
+        .map(str::to_owned);
+    let internal = [
+        "kubernetes".to_owned(),
+        "kubernetes.default".to_owned(),
+        "kubernetes.default.svc".to_owned(),
+        "kubernetes.default.svc.cluster.local".to_owned(),
+        "kube-apiserver".to_owned(),
+        format!("kube-apiserver.{namespace}.svc"),
+        format!("kube-apiserver.{namespace}.svc.cluster.local"),
+    ];
+    published.chain(internal).collect()
+}
+
+fn certificates_of_others(case: &Case<'_>, problems: &mut Vec<Problem>) {
+    let configuration = case.cluster.spec.configuration.as_ref();
+    let serving = configuration.and_then(|found| found.api_server.as_ref()?.serving_certs.as_ref());
+    let named = serving.iter().flat_map(|serving| &serving.named_certificates);
+    let own = own_names(case);
+    for (number, certificate) in named.enumerate() {
+        let field = format!("spec.configuration.apiServer.servingCerts.namedCertificates[{number}]");
+        let secret = certificate.rest.get("servingCertificate").and_then(|found| found["name"].as_str());
+        let mut covered = certificate.names.clone();
+        covered.extend(secret.into_iter().flat_map(|secret| names_in(case, secret)));
+        let conflict = own
+            .iter()
+            .find(|own| covered.iter().any(|pattern| certificates::covers(pattern, own)));
+        problems.extend(conflict.map(|name| {
+            Problem::new(
+                &CERTIFICATES,
+                field,
+                format!("it is for {name}, whose certificate the manager issues"),
+                "use a certificate for other names",
+            )
+        }));
+    }
+}
+
+fn names_in(case: &Case<'_>, secret: &str) -> Vec<String> {
+    let mut sources = case.seen.sources.iter();
+    let source = sources.find(|source| source.order.source == secret && source.order.target == secret);
+    let certificate = source.and_then(|source| source.content()?.data.get("tls.crt"));
+    let certificates = certificate.and_then(|pem| certificates::read_all(pem)).unwrap_or_default();
+    // Only the first is shown to clients; the others lead to an authority.
+    certificates.into_iter().take(1).flat_map(|certificate| certificate.names).collect()
+}
