@@ -23,65 +23,23 @@ const LISTENERS: u16 = 5;
 /// The lowest port that is used on an address of our own; below are the ports that need privileges.
 const FIRST_PORT: u16 = 20_000;
 
-/// How many control planes one process may start in its life: what fits between the first port and the last.
-const INSTANCES: u16 = (u16::MAX - FIRST_PORT) / LISTENERS;
-
-/// Control planes that this process has placed so far.
-static INSTANCE: AtomicU16 = AtomicU16::new(0);
+/// Ports that this process has looked at so far.
+static USED: AtomicU16 = AtomicU16::new(0);
 
 impl Addresses {
     /// Finds free addresses.
-    ///
-    /// Linux has all of 127.0.0.0/8, so each process takes an address that derives from its id. Outgoing connections
-    /// start from 127.0.0.1, so none of them ever takes a port there, not even while the API server is being
-    /// restarted. Systems with 127.0.0.1 alone fall back to free ports on it.
     pub(crate) fn find() -> io::Result<Self> {
-        let host = own_address(process::id());
-        if TcpListener::bind((host, 0)).is_err() {
-            return Self::find_on_localhost();
-        }
-        loop {
-            let instance = INSTANCE.fetch_add(1, Ordering::Relaxed);
-            if instance >= INSTANCES {
-                return Err(io::Error::other("this process has started too many control planes"));
-            }
-            let addresses = Self::nth(host, instance);
-            if addresses.all().iter().all(|address| TcpListener::bind(address).is_ok()) {
-                return Ok(addresses);
-            }
-        }
-    }
-
-    fn find_on_localhost() -> io::Result<Self> {
-        // All listeners are held until the last port is known, so that the five differ.
-        let listeners = (0..LISTENERS)
-            .map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))
-            .collect::<io::Result<Vec<_>>>()?;
-        let ports = listeners
-            .iter()
-            .map(|it| Ok(it.local_addr()?.port()))
-            .collect::<io::Result<Vec<_>>>()?;
-        let at = |index: usize| SocketAddrV4::new(Ipv4Addr::LOCALHOST, ports[index]);
+        let found = find(LISTENERS)?;
         Ok(Self {
-            etcd: at(0),
-            etcd_peer: at(1),
-            api_server: at(2),
-            controller_manager: at(3),
-            scheduler: at(4),
+            etcd: found[0],
+            etcd_peer: found[1],
+            api_server: found[2],
+            controller_manager: found[3],
+            scheduler: found[4],
         })
     }
 
-    fn nth(host: Ipv4Addr, instance: u16) -> Self {
-        let at = |offset| SocketAddrV4::new(host, FIRST_PORT + instance * LISTENERS + offset);
-        Self {
-            etcd: at(0),
-            etcd_peer: at(1),
-            api_server: at(2),
-            controller_manager: at(3),
-            scheduler: at(4),
-        }
-    }
-
+    #[cfg(test)]
     fn all(&self) -> [SocketAddrV4; LISTENERS as usize] {
         [
             self.etcd,
@@ -91,6 +49,42 @@ impl Addresses {
             self.scheduler,
         ]
     }
+}
+
+/// Finds so many free addresses, all on one host.
+///
+/// Linux has all of 127.0.0.0/8, so each process takes an address that derives from its id. Outgoing connections start
+/// from 127.0.0.1, so none of them ever takes a port there, not even while a server is being restarted. Systems with
+/// 127.0.0.1 alone fall back to free ports on it.
+pub fn find(count: u16) -> io::Result<Vec<SocketAddrV4>> {
+    let host = own_address(process::id());
+    if TcpListener::bind((host, 0)).is_err() {
+        return find_on_localhost(count);
+    }
+    let mut found = Vec::new();
+    while found.len() < usize::from(count) {
+        let address = SocketAddrV4::new(host, next_port()?);
+        if TcpListener::bind(address).is_ok() {
+            found.push(address);
+        }
+    }
+    Ok(found)
+}
+
+/// A port that this process has not looked at before.
+fn next_port() -> io::Result<u16> {
+    let used = USED.fetch_add(1, Ordering::Relaxed);
+    let port = FIRST_PORT.checked_add(used).filter(|port| *port < u16::MAX);
+    port.ok_or_else(|| io::Error::other("this process has started too many servers"))
+}
+
+fn find_on_localhost(count: u16) -> io::Result<Vec<SocketAddrV4>> {
+    // All listeners are held until the last port is known, so that the ports differ.
+    let listeners = (0..count)
+        .map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))
+        .collect::<io::Result<Vec<_>>>()?;
+    let address = |listener: &TcpListener| Ok(SocketAddrV4::new(Ipv4Addr::LOCALHOST, listener.local_addr()?.port()));
+    listeners.iter().map(address).collect()
 }
 
 /// An address in 127.64.0.0/10: process ids have at most 22 bits on Linux, which is what that block leaves free.
@@ -114,19 +108,14 @@ mod tests {
     }
 
     #[test]
-    fn no_two_control_planes_of_a_process_share_a_port() {
-        let all: BTreeSet<_> = (0..INSTANCES)
-            .flat_map(|instance| Addresses::nth(Ipv4Addr::LOCALHOST, instance).all())
-            .collect();
-        assert_eq!(all.len(), usize::from(INSTANCES) * usize::from(LISTENERS));
-    }
-
-    #[test]
     fn an_occupied_real_port_is_passed_over() {
         let first = Addresses::find().unwrap();
         let second = Addresses::find().unwrap();
-        let third = Addresses::find_on_localhost().unwrap();
-        let all: BTreeSet<_> = [first, second, third].iter().flat_map(Addresses::all).collect();
+        let third = find_on_localhost(LISTENERS).unwrap();
+        let all: BTreeSet<_> = [first.all().to_vec(), second.all().to_vec(), third]
+            .concat()
+            .into_iter()
+            .collect();
         assert_eq!(all.len(), 15);
     }
 }

@@ -1,7 +1,11 @@
 //! Certificate authorities of one control plane and what they sign, all ECDSA. It knows names and uses of
 //! certificates, not which server presents them.
 
-use std::{fs, net::Ipv4Addr, path::PathBuf};
+use std::{
+    fs,
+    net::{IpAddr, Ipv4Addr},
+    path::PathBuf,
+};
 
 use rcgen::{
     BasicConstraints, Certificate, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
@@ -12,21 +16,23 @@ use crate::error::Error;
 
 /// How many groups fit into a client certificate: the library keeps one value per attribute type, and the
 /// organization can be spelt in two ways. A service account's two groups fit.
-pub(crate) const GROUP_LIMIT: usize = 2;
+pub const GROUP_LIMIT: usize = 2;
 
 /// The object identifier of the organization attribute, its second spelling.
 const ORGANIZATION: [u64; 4] = [2, 5, 4, 10];
 
 /// A certificate and its key as files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Identity {
-    pub(crate) certificate: PathBuf,
-    pub(crate) key: PathBuf,
+pub struct Identity {
+    /// The certificate.
+    pub certificate: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
 }
 
 impl Identity {
     /// The two files of a name in a directory.
-    pub(crate) fn in_directory(directory: &std::path::Path, name: &str) -> Self {
+    pub fn in_directory(directory: &std::path::Path, name: &str) -> Self {
         Self {
             certificate: directory.join(format!("{name}.crt")),
             key: directory.join(format!("{name}.key")),
@@ -41,13 +47,13 @@ impl Identity {
 }
 
 /// A certificate authority.
-pub(crate) struct Authority {
+pub struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
 }
 
 impl Authority {
     /// Makes a new authority and writes its certificate and key, which the controller manager signs with.
-    pub(crate) fn create(name: &str, files: &Identity) -> Result<Self, Error> {
+    pub fn create(name: &str, files: &Identity) -> Result<Self, Error> {
         let failed = |source| Error::Certificate {
             subject: name.to_owned(),
             source,
@@ -63,21 +69,35 @@ impl Authority {
     }
 
     /// This authority's certificate, for clients to trust.
-    pub(crate) fn certificate(&self) -> Vec<u8> {
+    pub fn certificate(&self) -> Vec<u8> {
         self.issuer.der().to_vec()
     }
 
     /// Signs a certificate for a server at an address. Servers may also call others with it, as etcd does.
-    pub(crate) fn sign_server(&self, name: &str, host: Ipv4Addr, files: &Identity) -> Result<(), Error> {
+    pub fn sign_server(&self, name: &str, host: Ipv4Addr, files: &Identity) -> Result<(), Error> {
+        self.sign_server_for(name, &[&host.to_string()], files)
+    }
+
+    /// Signs a certificate for a server that has these DNS names and addresses.
+    pub fn sign_server_for(&self, name: &str, hosts: &[&str], files: &Identity) -> Result<(), Error> {
         let mut parameters = subject(name, &[]);
-        parameters.subject_alt_names = vec![SanType::IpAddress(host.into())];
+        for host in hosts {
+            let alternative = match host.parse::<IpAddr>() {
+                Ok(address) => SanType::IpAddress(address),
+                Err(_) => SanType::DnsName((*host).try_into().map_err(|source| Error::Certificate {
+                    subject: name.to_owned(),
+                    source,
+                })?),
+            };
+            parameters.subject_alt_names.push(alternative);
+        }
         parameters.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
         self.sign(name, &parameters, files)
     }
 
     /// Signs a certificate that says who a client is: Kubernetes reads the user from the common name and the
     /// groups from the organizations.
-    pub(crate) fn sign_client(&self, user: &str, groups: &[&str], files: &Identity) -> Result<(), Error> {
+    pub fn sign_client(&self, user: &str, groups: &[&str], files: &Identity) -> Result<(), Error> {
         if groups.len() > GROUP_LIMIT {
             let user = user.to_owned();
             return Err(Error::TooManyGroups {

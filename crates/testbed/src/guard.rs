@@ -42,15 +42,17 @@ for attempt in 1 2 3 4 5; do rm -rf -- "$1" && exit; sleep 1; done
 const TAIL_BYTES: u64 = 6 * 1024;
 
 /// A server that ends when this value is dropped or this process ends.
-pub(crate) struct Server {
-    pub(crate) name: &'static str,
-    pub(crate) log: PathBuf,
+pub struct Server {
+    /// What it is called in errors.
+    pub name: &'static str,
+    /// Where its output is.
+    pub log: PathBuf,
     guard: Child,
 }
 
 impl Server {
     /// Starts a program whose output is appended to a log.
-    pub(crate) fn start(name: &'static str, program: &Path, arguments: &[String], log: PathBuf) -> Result<Self, Error> {
+    pub fn start(name: &'static str, program: &Path, arguments: &[String], log: PathBuf) -> Result<Self, Error> {
         let step = |what: &str| Error::at(format!("{what} {name}"));
         let output = File::options()
             .create(true)
@@ -69,14 +71,14 @@ impl Server {
     }
 
     /// How the server ended, if it did.
-    pub(crate) fn ended(&mut self) -> Result<Option<ExitStatus>, Error> {
+    pub fn ended(&mut self) -> Result<Option<ExitStatus>, Error> {
         self.guard
             .try_wait()
             .map_err(Error::at(format!("looking after {}", self.name)))
     }
 
     /// The last lines of the log.
-    pub(crate) fn log_tail(&self) -> String {
+    pub fn log_tail(&self) -> String {
         tail(&self.log).unwrap_or_else(|error| format!("(no log: {error})"))
     }
 }
@@ -88,14 +90,15 @@ impl Drop for Server {
 }
 
 /// A directory that is removed when this value is dropped or this process ends.
-pub(crate) struct Directory {
-    pub(crate) path: PathBuf,
+pub struct Directory {
+    /// Where it is.
+    pub path: PathBuf,
     guard: Child,
 }
 
 impl Directory {
     /// Makes a new directory in the system's place for temporary files.
-    pub(crate) fn create() -> Result<Self, Error> {
+    pub fn create() -> Result<Self, Error> {
         let path = tempfile::Builder::new()
             .prefix("hyperplane-testbed-")
             .tempdir()
@@ -111,7 +114,7 @@ impl Directory {
     }
 
     /// Leaves the directory to the reader.
-    pub(crate) fn keep(mut self) {
+    pub fn keep(mut self) {
         if let Some(mut pipe) = self.guard.stdin.take() {
             // Without its shell the directory stays as well.
             drop(pipe.write_all(b"keep\n"));

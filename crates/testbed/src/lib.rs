@@ -42,8 +42,14 @@ mod layout;
 mod readiness;
 
 #[cfg(feature = "control-plane")]
+pub use addresses::find as find_addresses;
+#[cfg(feature = "control-plane")]
+pub use certificates::{Authority, Identity};
+#[cfg(feature = "control-plane")]
 pub use control_plane::{ControlPlane, Options};
 #[cfg(feature = "control-plane")]
 pub use error::Error;
+#[cfg(feature = "control-plane")]
+pub use guard::{Directory, Server};
 #[cfg(feature = "control-plane")]
 pub use kubectl::Answer;

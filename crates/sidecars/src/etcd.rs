@@ -1,0 +1,10 @@
+//! The programs that look after members of etcd: `etcd-reset-member` before a member starts, `etcd-defrag` beside it.
+//! They speak to etcd by its JSON gateway.
+
+pub mod client;
+pub mod defragment;
+pub mod membership;
+pub mod reset;
+pub mod template;
+pub mod topology;
+pub mod wire;

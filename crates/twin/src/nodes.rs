@@ -1,0 +1,305 @@
+//! The machines of the management cluster: made at the start, kept as they are, and left by pods when they are gone. Owns
+//! Nodes that carry the twin's label, and no others.
+
+use std::{sync::Arc, time::Duration};
+
+use hyperplane_runtime::{Context, Failure, Next, Reconciler, Store};
+use jiff::Timestamp;
+use k8s_openapi::{
+    api::{
+        coordination::v1::{Lease, LeaseSpec},
+        core::v1::{Node, NodeCondition, Pod, Taint},
+    },
+    apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta},
+};
+use kube::{
+    Api, Client, ResourceExt,
+    api::{ListParams, Patch, PatchParams, PostParams},
+};
+use serde_json::{Value, json};
+use thiserror::Error;
+
+use crate::{
+    faults::Faults,
+    moment, pods,
+    scheduler::toleration,
+    settings::{NodeSettings, TwinSettings},
+};
+
+/// The label of every node that a twin has made; its value is the twin's name.
+pub const LABEL: &str = "hyperplane.dev/twin";
+const LEASES: &str = "kube-node-lease";
+const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
+/// What the API server puts on a new node.
+const NOT_READY: &str = "node.kubernetes.io/not-ready";
+/// How often it is looked whether a node went or came back: faults change without an event.
+const LOOK: Duration = Duration::from_secs(10);
+/// How long a heartbeat counts; the kubelet's.
+const LEASE_SECONDS: i32 = 40;
+
+/// Why the machines cannot be made.
+#[derive(Debug, Error)]
+pub enum NodeError {
+    /// The cluster has machines of its own.
+    #[error(
+        "node {0:?} was not made by this twin: a twin is the only machine of its cluster; use another cluster, or remove the node"
+    )]
+    Foreign(String),
+    /// The API server did not answer as it should.
+    #[error("the nodes cannot be made")]
+    Api(#[from] kube::Error),
+}
+
+/// Makes the machines that are missing. Refuses to stand beside machines that are real, or of another twin.
+pub(crate) async fn ensure(client: &Client, settings: &TwinSettings) -> Result<(), NodeError> {
+    let api: Api<Node> = Api::all(client.clone());
+    let found = api.list(&ListParams::default()).await?.items;
+    if let Some(foreign) = found.iter().find(|node| !is_ours(node, &settings.name)) {
+        return Err(NodeError::Foreign(foreign.name_any()));
+    }
+    for number in 0..settings.nodes.count {
+        let node = build(&settings.name, &settings.nodes, number);
+        if found.iter().any(|known| known.name_any() == node.name_any()) {
+            continue;
+        }
+        match api.create(&PostParams::default(), &node).await {
+            Err(kube::Error::Api(status)) if status.code == 409 => {}
+            created => created.map(|_| ())?,
+        }
+    }
+    Ok(())
+}
+
+/// Whether a node is one of this twin's.
+pub(crate) fn is_ours(node: &Node, twin: &str) -> bool {
+    node.labels().get(LABEL).map(String::as_str) == Some(twin)
+}
+
+/// The address of a node, which follows from its name.
+pub(crate) fn address(node: &Node) -> String {
+    let addresses = node.status.as_ref().and_then(|status| status.addresses.as_ref());
+    let internal = addresses.into_iter().flatten().find(|address| address.type_ == "InternalIP");
+    internal.map(|address| address.address.clone()).unwrap_or_default()
+}
+
+fn build(twin: &str, settings: &NodeSettings, number: usize) -> Node {
+    let zone = format!("zone-{}", zone_letter(number % settings.zones.max(1)));
+    let name = format!("{twin}-{number}");
+    let labels = [
+        (LABEL, twin),
+        ("kubernetes.io/hostname", &name),
+        ("kubernetes.io/os", "linux"),
+        ("kubernetes.io/arch", "amd64"),
+        ("topology.kubernetes.io/zone", &zone),
+        ("topology.kubernetes.io/region", twin),
+    ];
+    Node {
+        metadata: ObjectMeta {
+            labels: Some(labels.map(|(key, value)| (key.to_owned(), value.to_owned())).into()),
+            name: Some(name),
+            ..ObjectMeta::default()
+        },
+        ..Node::default()
+    }
+}
+
+fn zone_letter(zone: usize) -> String {
+    let letter = u8::try_from(zone).ok().filter(|zone| *zone < 26).map(|zone| char::from(b'a' + zone));
+    letter.map_or_else(|| zone.to_string(), |letter| letter.to_string())
+}
+
+/// Speaks for the machines.
+pub(crate) struct Nodes {
+    /// The name of the twin.
+    pub(crate) twin: String,
+    /// What they have.
+    pub(crate) settings: NodeSettings,
+    /// What goes wrong.
+    pub(crate) faults: Faults,
+    /// Whether nobody else says that a node is gone.
+    pub(crate) is_whole: bool,
+}
+
+impl Reconciler for Nodes {
+    type Object = Node;
+
+    async fn reconcile(&self, context: &Context, node: Arc<Node>) -> Result<Next, Failure> {
+        if !is_ours(&node, &self.twin) {
+            return Ok(Next::OnChange);
+        }
+        let is_gone = self.faults.is_gone(&node.name_any());
+        if is_gone && !self.is_whole {
+            // A real node controller notices by itself that nothing is heard.
+            return Ok(Next::After(LOOK));
+        }
+        let now = context.now();
+        context.apply_status(node.as_ref(), &status(&node, &self.settings, is_gone, now)).await?;
+        if self.is_whole {
+            self.taint(context, &node, is_gone, now).await?;
+        }
+        match self.settings.heartbeat {
+            Some(interval) if !is_gone => {
+                context.apply(&lease(&node, now)).await?;
+                Ok(Next::After(interval.min(LOOK)))
+            }
+            _ => Ok(Next::After(LOOK)),
+        }
+    }
+}
+
+impl Nodes {
+    /// Puts the taints on that keep pods away from a node that is gone or new, and takes them off.
+    async fn taint(&self, context: &Context, node: &Node, is_gone: bool, now: Timestamp) -> Result<(), Failure> {
+        let known = node.spec.as_ref().and_then(|spec| spec.taints.clone()).unwrap_or_default();
+        let mut taints = known.clone();
+        // A node that is there takes pods, from the moment on at which it says so.
+        taints.retain(|taint| taint.key != NOT_READY && (is_gone || taint.key != UNREACHABLE));
+        if is_gone && !taints.iter().any(|taint| taint.key == UNREACHABLE) {
+            taints.extend(["NoSchedule", "NoExecute"].map(|effect| Taint {
+                key: UNREACHABLE.to_owned(),
+                effect: effect.to_owned(),
+                time_added: Some(moment::written(now)),
+                ..Taint::default()
+            }));
+        }
+        if taints == known {
+            return Ok(());
+        }
+        let change = json!({"metadata": {"resourceVersion": node.resource_version()}, "spec": {"taints": taints}});
+        let api: Api<Node> = Api::all(context.client().clone());
+        api.patch(&node.name_any(), &PatchParams::default(), &Patch::Merge(change)).await?;
+        Ok(())
+    }
+}
+
+fn status(node: &Node, settings: &NodeSettings, is_gone: bool, now: Timestamp) -> Value {
+    let resources = json!({"cpu": settings.cpu, "memory": settings.memory, "pods": settings.pods.to_string()});
+    let name = node.name_any();
+    let known = node.status.as_ref().and_then(|status| status.conditions.clone()).unwrap_or_default();
+    let make = |type_: &str, status: &str, reason: &str, message: &str| {
+        let before = known.iter().find(|condition| condition.type_ == type_ && condition.status == status);
+        let since = before.and_then(|before| before.last_transition_time.clone());
+        let since = since.unwrap_or_else(|| moment::written(now));
+        NodeCondition {
+            type_: type_.to_owned(),
+            status: status.to_owned(),
+            reason: Some(reason.to_owned()),
+            message: Some(message.to_owned()),
+            last_heartbeat_time: Some(since.clone()),
+            last_transition_time: Some(since),
+        }
+    };
+    let unknown = "Kubelet stopped posting node status.";
+    let ready = if is_gone {
+        make("Ready", "Unknown", "NodeStatusUnknown", unknown)
+    } else {
+        make("Ready", "True", "KubeletReady", "kubelet is posting ready status")
+    };
+    let number: u32 = name.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or_default();
+    let host = std::net::Ipv4Addr::from(0xc0a8_0000 + 1 + number);
+    json!({
+        "capacity": resources, "allocatable": resources,
+        "addresses": [{"type": "InternalIP", "address": host.to_string()}, {"type": "Hostname", "address": name}],
+        "conditions": [
+            make("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+            make("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+            make("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+            ready,
+        ],
+        "nodeInfo": {
+            "architecture": "amd64", "operatingSystem": "linux", "kubeletVersion": "v1.36.4", "kubeProxyVersion": "",
+            "kernelVersion": "6.12", "osImage": "Twin", "containerRuntimeVersion": "twin://1", "machineID": "",
+            "systemUUID": "", "bootID": "",
+        },
+    })
+}
+
+fn lease(node: &Node, now: Timestamp) -> Lease {
+    Lease {
+        metadata: ObjectMeta {
+            name: Some(node.name_any()),
+            namespace: Some(LEASES.to_owned()),
+            ..ObjectMeta::default()
+        },
+        spec: Some(LeaseSpec {
+            holder_identity: Some(node.name_any()),
+            lease_duration_seconds: Some(LEASE_SECONDS),
+            renew_time: Some(MicroTime(now)),
+            ..LeaseSpec::default()
+        }),
+    }
+}
+
+/// Takes pods away from nodes that do not bear them any more.
+pub(crate) struct Evictions {
+    /// Every pod.
+    pub(crate) pods: Store<Pod>,
+}
+
+impl Reconciler for Evictions {
+    type Object = Node;
+
+    async fn reconcile(&self, context: &Context, node: Arc<Node>) -> Result<Next, Failure> {
+        let (name, now) = (node.name_any(), context.now());
+        let taints = node.spec.as_ref().and_then(|spec| spec.taints.clone()).unwrap_or_default();
+        let taints: Vec<Taint> = taints.into_iter().filter(|taint| taint.effect == "NoExecute").collect();
+        if taints.is_empty() {
+            return Ok(Next::OnChange);
+        }
+        let mut next: Option<Timestamp> = None;
+        for pod in self.pods.all().iter().filter(|pod| pods::node(pod) == name && pods::is_active(pod)) {
+            match leaves_at(pod, &taints, now) {
+                Some(at) if at <= now => context.delete(pod.as_ref()).await?,
+                at => next = moment::sooner(next, at),
+            }
+        }
+        Ok(next.map_or(Next::OnChange, |at| Next::After(moment::until(at, now))))
+    }
+}
+
+/// When a pod has to leave a node with these taints; never, if it bears them.
+fn leaves_at(pod: &Pod, taints: &[Taint], now: Timestamp) -> Option<Timestamp> {
+    let moments = taints.iter().filter_map(|taint| {
+        let since = taint.time_added.as_ref().map_or(now, |time| time.0);
+        match toleration(pod, &taint.key, taint.value.as_deref().unwrap_or_default(), &taint.effect) {
+            None => Some(since),
+            Some(toleration) => Some(moment::after_seconds(since, toleration.toleration_seconds?)),
+        }
+    });
+    moments.min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_spread_over_zones() {
+        let settings = NodeSettings { count: 5, zones: 3, ..NodeSettings::default() };
+        let zones: Vec<String> = (0..5)
+            .map(|number| build("t", &settings, number).labels()["topology.kubernetes.io/zone"].clone())
+            .collect();
+        assert_eq!(zones, ["zone-a", "zone-b", "zone-c", "zone-a", "zone-b"]);
+    }
+
+    #[test]
+    fn pods_leave_when_their_patience_ends() {
+        let now: Timestamp = "2026-01-02T03:04:05Z".parse().unwrap();
+        let taint = Taint {
+            key: UNREACHABLE.to_owned(),
+            effect: "NoExecute".to_owned(),
+            time_added: Some(moment::written(now)),
+            ..Taint::default()
+        };
+        let pod = |tolerations: Value| -> Pod {
+            serde_json::from_value(json!({"spec": {"containers": [], "tolerations": tolerations}})).unwrap()
+        };
+        let exists = json!({"key": UNREACHABLE, "operator": "Exists", "effect": "NoExecute"});
+        let mut patient = exists.clone();
+        patient["tolerationSeconds"] = json!(300);
+        let taints = [taint];
+        assert_eq!(leaves_at(&pod(json!([])), &taints, now), Some(now));
+        assert_eq!(leaves_at(&pod(json!([patient])), &taints, now), Some(moment::after_seconds(now, 300)));
+        assert_eq!(leaves_at(&pod(json!([exists])), &taints, now), None);
+    }
+}

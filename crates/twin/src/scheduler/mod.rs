@@ -1,0 +1,202 @@
+//! The scheduler: every pod without a node gets one, or a reason. Owns the loop and what it writes (Bindings and the
+//! condition PodScheduled); where a pod fits is decided in `place`.
+
+mod affinity;
+mod place;
+mod resources;
+mod score;
+mod spread;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    cmp::Reverse,
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use hyperplane_runtime::{Context, EventType, Failure, Next, ObjectKey, Reconciler, Store};
+use k8s_openapi::{
+    api::core::v1::{Binding, Namespace, Node, ObjectReference, Pod, PodCondition},
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
+use kube::{Api, ResourceExt, api::PostParams};
+use serde_json::json;
+
+pub(crate) use self::{
+    affinity::{fits_node, toleration, tolerates},
+    place::{Assigned, Cluster, Unplaceable, place},
+};
+use crate::{moment, pods};
+
+/// Whose pods these are; others belong to another scheduler.
+const NAME: &str = "default-scheduler";
+/// A pod that fits nowhere is tried again this often, besides whenever a node changes or a pod ends.
+const RETRY: Duration = Duration::from_mins(5);
+
+/// Places pods.
+pub(crate) struct Scheduler {
+    /// Every pod.
+    pub(crate) pods: Store<Pod>,
+    /// Every node.
+    pub(crate) nodes: Store<Node>,
+    /// Every namespace, for affinities that select them.
+    pub(crate) namespaces: Store<Namespace>,
+    /// Where pods were placed that the cache does not show there yet, by uid.
+    pub(crate) assumed: Mutex<BTreeMap<String, String>>,
+}
+
+/// Whether a pod waits for a node of ours.
+pub(crate) fn is_waiting(pod: &Pod) -> bool {
+    let Some(spec) = pods::spec(pod) else { return false };
+    let has_gates = spec.scheduling_gates.as_ref().is_some_and(|gates| !gates.is_empty());
+    pods::node(pod).is_empty()
+        && pods::is_active(pod)
+        && !has_gates
+        && spec.scheduler_name.as_deref().is_none_or(|name| name == NAME)
+}
+
+impl Reconciler for Scheduler {
+    type Object = Pod;
+
+    /// Places every pod that goes before this one, then this one: the order of priorities holds although the queue knows
+    /// none.
+    async fn reconcile(&self, context: &Context, pod: Arc<Pod>) -> Result<Next, Failure> {
+        if !is_waiting(&pod) {
+            self.forget(&pod);
+            return Ok(Next::OnChange);
+        }
+        for candidate in self.line(&pod) {
+            let is_this = candidate.uid() == pod.uid();
+            let placed = self.place(context, &candidate).await?;
+            if is_this {
+                return Ok(if placed { Next::OnChange } else { Next::After(RETRY) });
+            }
+        }
+        Ok(Next::OnChange)
+    }
+}
+
+impl Scheduler {
+    /// The pods that wait, the most urgent first, up to this one.
+    fn line(&self, pod: &Arc<Pod>) -> Vec<Arc<Pod>> {
+        let assumed = self.assumed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut waiting = self.pods.all();
+        waiting.retain(|pod| is_waiting(pod) && !assumed.contains_key(&pod.uid().unwrap_or_default()));
+        let rank = |pod: &Pod| {
+            let priority = pods::spec(pod).and_then(|spec| spec.priority).unwrap_or_default();
+            (Reverse(priority), pods::created(pod), ObjectKey::of(pod))
+        };
+        let own = rank(pod);
+        waiting.retain(|other| rank(other) <= own);
+        waiting.sort_by_key(|pod| rank(pod));
+        waiting
+    }
+
+    async fn place(&self, context: &Context, pod: &Arc<Pod>) -> Result<bool, Failure> {
+        let nodes = self.nodes.all();
+        let cluster = Cluster {
+            nodes: &nodes,
+            assigned: self.assigned(),
+            namespaces: self.namespaces.all(),
+        };
+        match place(pod, &cluster) {
+            Ok(node) => {
+                self.bind(context, pod, &node).await?;
+                context.event(
+                    EventType::Normal,
+                    "Scheduled",
+                    format!("Successfully assigned {} to {node}", ObjectKey::of(pod.as_ref())),
+                );
+                Ok(true)
+            }
+            Err(reason) => {
+                refuse(context, pod, &reason).await?;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Every pod that has a node, or was given one a moment ago.
+    fn assigned(&self) -> Vec<Assigned> {
+        let mut assumed = self.assumed.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.pods.all();
+        let mut alive = BTreeMap::new();
+        let assigned = all.into_iter().filter_map(|pod| {
+            let uid = pod.uid().unwrap_or_default();
+            let node = match (pods::node(&pod), assumed.get(&uid)) {
+                ("", None) => return None,
+                ("", Some(node)) => {
+                    alive.insert(uid, node.clone());
+                    node.clone()
+                }
+                (node, _) => node.to_owned(),
+            };
+            (!pods::is_over(&pod)).then_some(Assigned { pod, node })
+        });
+        let assigned: Vec<Assigned> = assigned.collect();
+        *assumed = alive;
+        assigned
+    }
+
+    async fn bind(&self, context: &Context, pod: &Pod, node: &str) -> Result<(), Failure> {
+        let key = ObjectKey::of(pod);
+        let binding = Binding {
+            metadata: ObjectMeta {
+                name: Some(key.name.clone()),
+                namespace: Some(key.namespace.clone()),
+                uid: pod.uid(),
+                ..ObjectMeta::default()
+            },
+            target: ObjectReference {
+                api_version: Some("v1".to_owned()),
+                kind: Some("Node".to_owned()),
+                name: Some(node.to_owned()),
+                ..ObjectReference::default()
+            },
+        };
+        let body = serde_json::to_vec(&binding).map_err(Failure::fatal)?;
+        let api: Api<Pod> = Api::namespaced(context.client().clone(), &key.namespace);
+        let bound: Result<serde_json::Value, kube::Error> = api
+            .create_subresource("binding", &key.name, &PostParams::default(), body)
+            .await;
+        match bound {
+            Ok(_) => {
+                let mut assumed = self.assumed.lock().unwrap_or_else(PoisonError::into_inner);
+                assumed.insert(pod.uid().unwrap_or_default(), node.to_owned());
+                Ok(())
+            }
+            // It is bound, gone or going, which the cache will show.
+            Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn forget(&self, pod: &Pod) {
+        let mut assumed = self.assumed.lock().unwrap_or_else(PoisonError::into_inner);
+        assumed.remove(&pod.uid().unwrap_or_default());
+    }
+}
+
+/// Says on the pod why it has no node.
+async fn refuse(context: &Context, pod: &Pod, reason: &Unplaceable) -> Result<(), Failure> {
+    let message = reason.to_string();
+    let before = pods::condition(pod, "PodScheduled").filter(|condition| condition.status == "False");
+    let since = before.and_then(|condition| condition.last_transition_time.clone());
+    let condition = PodCondition {
+        type_: "PodScheduled".to_owned(),
+        status: "False".to_owned(),
+        reason: Some("Unschedulable".to_owned()),
+        message: Some(message.clone()),
+        last_transition_time: Some(since.unwrap_or_else(|| moment::written(context.now()))),
+        ..PodCondition::default()
+    };
+    if before.is_none_or(|before| before.message.as_ref() != Some(&message)) {
+        context.event(EventType::Warning, "FailedScheduling", message);
+    }
+    context
+        .apply_status(pod, &json!({"conditions": [condition]}))
+        .await
+        .map(|_| ())
+}
