@@ -11,7 +11,9 @@ use hyperplane_store::{Event, EventKind, Observer, Snapshot};
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::{entropy::Entropy, object::Object};
+use hyperplane_seams::Entropy;
+
+use crate::object::Object;
 
 /// The collection of Services.
 const SERVICES: &str = "services";

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use http::StatusCode;
 use hyperplane_access::audit::{self, Request};
+use hyperplane_seams::Entropy;
 use jiff::Timestamp;
 
 use crate::{
-    entropy::Entropy,
     identity::{self, Requester},
     serve::RemoteAddress,
     service::Asked,

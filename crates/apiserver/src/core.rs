@@ -3,14 +3,13 @@
 use std::sync::{Arc, PoisonError, RwLock, atomic::AtomicU64};
 
 use hyperplane_access::Policy;
-use hyperplane_seams::Clock;
+use hyperplane_seams::{Clock, Entropy};
 use hyperplane_store::{Entry, Key, Revision, Snapshot, Store};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     allocation::Allocations,
-    entropy::Entropy,
     limits::Limits,
     object::Object,
     registry::{Registry, Served},

@@ -14,7 +14,6 @@ mod call;
 mod controllers;
 mod core;
 mod documents;
-mod entropy;
 mod front;
 mod identity;
 mod label_selector;
@@ -41,11 +40,12 @@ mod strategy;
 mod subresources;
 mod verbs;
 
+pub use hyperplane_seams::Entropy;
+
 pub use self::{
     allocation::{RangeError, ServiceRange},
     audit::AuditSink,
     body::Body,
-    entropy::Entropy,
     identity::PeerCertificates,
     limits::Limits,
     object::Object,

@@ -27,7 +27,7 @@ use self::{
     inspect::Inspected,
     issue::{Authority, Subject},
 };
-use crate::entropy::Entropy;
+use hyperplane_seams::Entropy;
 
 /// The user that the administrator's certificate names: kubeadm's.
 pub const ADMINISTRATOR: &str = "kubernetes-admin";

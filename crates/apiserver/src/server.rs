@@ -13,7 +13,7 @@ use hyperplane_access::{
     tokens::Issuer,
 };
 use hyperplane_kinds::built_in;
-use hyperplane_seams::Clock;
+use hyperplane_seams::{Clock, Entropy};
 use hyperplane_store::{Disk, Observer, OpenError, Revision, Store, Writer};
 use hyperplane_wire::{Failure, version::VersionInfo};
 use tokio_util::sync::CancellationToken;
@@ -24,7 +24,6 @@ use crate::{
     bootstrap, controllers,
     controllers::{Means, Observers, definitions},
     core::{Core, Published},
-    entropy::Entropy,
     front::Front,
     limits::Limits,
     metrics::Metrics,
@@ -132,6 +131,15 @@ pub struct Controllers {
     server: Server,
     observers: Observers,
     means: Means,
+    part: Part,
+}
+
+/// Which of the tasks.
+#[derive(Clone, Copy)]
+enum Part {
+    All,
+    Server,
+    Manager,
 }
 
 impl Server {
@@ -182,6 +190,7 @@ impl Server {
                 client_certificates: settings.client_certificates,
                 authority: settings.authority,
             },
+            part: Part::All,
         };
         Ok((server, writer, controllers))
     }
@@ -250,13 +259,45 @@ impl Controllers {
         self
     }
 
+    /// Those that upstream's API server has itself, and those of its controller manager, for whoever lets the one run
+    /// without the other.
+    pub fn split(self) -> (Self, Self) {
+        let of_server = Self {
+            server: self.server.clone(),
+            observers: self.observers.clone(),
+            means: Means {
+                root_certificates: String::new(),
+                client_certificates: String::new(),
+                authority: None,
+            },
+            part: Part::Server,
+        };
+        let of_manager = Self {
+            part: Part::Manager,
+            ..self
+        };
+        (of_server, of_manager)
+    }
+
     /// Runs until the token is cancelled or the server is closed.
     pub async fn run(self, stop: CancellationToken) {
         let core = &*self.server.core;
         tokio::select! {
             () = stop.cancelled() => {}
             () = core.stop.cancelled() => {}
-            () = controllers::run(core, &self.observers, &self.means) => {}
+            () = self.work(core) => {}
+        }
+    }
+
+    async fn work(&self, core: &Core) {
+        let server = controllers::run_server(core, &self.observers);
+        let manager = controllers::run_manager(core, &self.observers, &self.means);
+        match self.part {
+            Part::Server => server.await,
+            Part::Manager => manager.await,
+            Part::All => {
+                tokio::join!(server, manager);
+            }
         }
     }
 }

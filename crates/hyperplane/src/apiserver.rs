@@ -8,14 +8,17 @@ mod maintenance;
 mod ready;
 mod renewal;
 mod serve;
-mod signals;
-mod system;
 mod writer;
 
 use std::io::{self, Write};
 
 pub use arguments::Arguments;
 use arguments::Task;
+pub(crate) use {
+    arguments::{Output, Serve},
+    ready::Ready,
+    serve::Running,
+};
 
 /// Serves until it is told to end, or does a task on the data of a server that does not run.
 pub fn run(arguments: &Arguments, output: &mut impl Write) -> anyhow::Result<()> {

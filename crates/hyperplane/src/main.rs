@@ -2,6 +2,9 @@
 
 mod apiserver;
 mod crds;
+mod sidecar;
+mod signals;
+mod system;
 mod upgrade;
 
 use std::{
@@ -39,6 +42,8 @@ enum Command {
     ///
     /// For example: hyperplane crds | kubectl apply --server-side -f -
     Crds(crds::Arguments),
+    #[command(flatten)]
+    Sidecar(sidecar::Command),
     /// Look at upgrades before they happen, without a cluster.
     Upgrade(upgrade::Arguments),
 }
@@ -49,6 +54,7 @@ fn main() -> ExitCode {
         // Not locked: it serves for long, and others write there too.
         Command::Apiserver(arguments) => apiserver::run(&arguments, &mut io::stdout()).map(|()| ExitCode::SUCCESS),
         Command::Crds(arguments) => crds::run(&arguments, &mut io::stdout().lock()).map(|()| ExitCode::SUCCESS),
+        Command::Sidecar(command) => sidecar::run(&command).map(|()| ExitCode::SUCCESS),
         Command::Upgrade(arguments) => upgrade::run(&arguments, &mut io::stdout().lock()),
     };
     match outcome {

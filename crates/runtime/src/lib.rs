@@ -114,7 +114,7 @@ pub use events::{EVENT_INTERVAL, EventType};
 pub use failure::{BoxError, Disposition, Failure, Meaning};
 pub use fence::{Fence, FenceLayer, FenceService, Fenced, Leadership};
 // Operators know no crate of the ground but this one.
-pub use hyperplane_seams::{Clock, Identity, InvalidIdentity, Random};
+pub use hyperplane_seams::{Clock, Entropy, Identity, InvalidIdentity, Random};
 pub use identity::{IdentityLayer, IdentityMode, IdentityService};
 pub use inbox::{ControllerStatus, ObjectStatus};
 pub use kind::Kind;

@@ -54,7 +54,8 @@ const WIDTH: usize = 64;
 /// How long changes are gathered before what waits for them is looked at again, so that thousands are a few looks.
 const GATHER: Duration = Duration::from_millis(50);
 
-/// What controllers have noted.
+/// What controllers have noted. Clones are of the same notes.
+#[derive(Clone)]
 pub(crate) struct Observers {
     pub definitions: Arc<Definitions>,
     certificates: Arc<Certificates>,
@@ -108,14 +109,20 @@ pub(crate) struct Means {
     pub authority: Option<SigningAuthority>,
 }
 
-/// Runs all controllers for ever.
-pub(crate) async fn run(core: &Core, observers: &Observers, means: &Means) {
+/// Runs what upstream's API server does itself, for ever.
+pub(crate) async fn run_server(core: &Core, observers: &Observers) {
+    tokio::join!(
+        expiry::run(core, &observers.expiry),
+        definitions::run(core, &observers.definitions),
+    );
+}
+
+/// Runs what upstream's controller manager does, for ever.
+pub(crate) async fn run_manager(core: &Core, observers: &Observers, means: &Means) {
     tokio::join!(
         certificates::run(core, &observers.certificates, means.authority.as_ref()),
-        expiry::run(core, &observers.expiry),
         protection::run(core, &observers.protection),
         roles::run(core, &observers.roles),
-        definitions::run(core, &observers.definitions),
         garbage::run(core, &observers.dependents, &observers.definitions),
         namespaces::run(core, &observers.namespaces, means),
     );

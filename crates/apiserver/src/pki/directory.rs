@@ -13,7 +13,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use thiserror::Error;
 
 use super::{Credentials, Pair, PkiError, Renewed, ServingNames, files};
-use crate::entropy::Entropy;
+use hyperplane_seams::Entropy;
 
 /// The owner may enter, nobody else.
 const PRIVATE: u32 = 0o700;

@@ -8,7 +8,7 @@ use rcgen::{
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{Pair, PkiError, inspect::Inspected, names::ServingNames};
-use crate::entropy::Entropy;
+use hyperplane_seams::Entropy;
 
 /// How long an authority lasts: kubeadm's ten years.
 const AUTHORITY_LIFE: SignedDuration = SignedDuration::from_hours(10 * 365 * 24);

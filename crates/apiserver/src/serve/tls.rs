@@ -62,6 +62,7 @@ impl TlsSettings {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let shown = Arc::new(Shown {
             key: RwLock::new(Arc::new(certified_key(serving, &provider)?)),
+            named: RwLock::default(),
             provider: Arc::clone(&provider),
         });
         let asking = Arc::new(Asking::new(roots(authorities)?.subjects(), &provider));
@@ -84,6 +85,20 @@ impl TlsSettings {
     pub fn replace_certificate(&self, serving: &Pair) -> Result<(), TlsError> {
         let key = certified_key(serving, &self.shown.provider)?;
         *self.shown.key.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(key);
+        Ok(())
+    }
+}
+
+impl TlsSettings {
+    /// Shows other certificates to clients that ask for certain names, from the next handshake on. A name may begin with
+    /// a star, which stands for one part of it; the first pair that fits is shown.
+    pub fn name_certificates(&self, named: &[(Vec<String>, Pair)]) -> Result<(), TlsError> {
+        let pairs = named.iter().map(|(names, pair)| {
+            let names = names.iter().map(|name| name.to_ascii_lowercase()).collect();
+            Ok((names, Arc::new(certified_key(pair, &self.shown.provider)?)))
+        });
+        let pairs: Vec<Named> = pairs.collect::<Result<_, TlsError>>()?;
+        *self.shown.named.write().unwrap_or_else(PoisonError::into_inner) = pairs;
         Ok(())
     }
 }
@@ -125,9 +140,13 @@ fn certificates(text: &str, what: &'static str) -> Result<Vec<CertificateDer<'st
     .map_err(|source| TlsError::Pem { what, source })
 }
 
-/// The certificate that is shown, which can be exchanged while connections come in.
+/// Names, and the certificate for them.
+type Named = (Vec<String>, Arc<CertifiedKey>);
+
+/// The certificates that are shown, which can be exchanged while connections come in.
 struct Shown {
     key: RwLock<Arc<CertifiedKey>>,
+    named: RwLock<Vec<Named>>,
     provider: Arc<CryptoProvider>,
 }
 
@@ -138,8 +157,23 @@ impl fmt::Debug for Shown {
 }
 
 impl ResolvesServerCert for Shown {
-    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        if let Some(asked) = hello.server_name() {
+            let named = self.named.read().unwrap_or_else(PoisonError::into_inner);
+            let is_meant = |name: &String| fits(name, asked);
+            if let Some((_, key)) = named.iter().find(|(names, _)| names.iter().any(is_meant)) {
+                return Some(Arc::clone(key));
+            }
+        }
         Some(Arc::clone(&self.key.read().unwrap_or_else(PoisonError::into_inner)))
+    }
+}
+
+/// Whether a name, perhaps with a star, is the one that is asked for.
+fn fits(name: &str, asked: &str) -> bool {
+    match name.strip_prefix("*.") {
+        Some(parent) => asked.split_once('.').is_some_and(|(_, rest)| rest.eq_ignore_ascii_case(parent)),
+        None => asked.eq_ignore_ascii_case(name),
     }
 }
 

@@ -18,31 +18,31 @@ pub struct Arguments {
 /// How to serve.
 #[derive(Args)]
 #[command(group = clap::ArgGroup::new("keeping").required(true).multiple(true))]
-pub(super) struct Serve {
+pub(crate) struct Serve {
     /// Where objects and credentials are kept; made if it is not there.
     #[arg(long, value_name = "DIR", group = "keeping")]
-    pub(super) data_dir: Option<PathBuf>,
+    pub(crate) data_dir: Option<PathBuf>,
     /// Forget all objects at the end; only credentials are kept, if there is a data directory.
     #[arg(long, group = "keeping")]
-    pub(super) in_memory: bool,
+    pub(crate) in_memory: bool,
     /// Where to listen; port 0 picks a free one.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:6443")]
-    pub(super) listen: SocketAddr,
+    pub(crate) listen: SocketAddr,
     /// Where to write the administrator's kubeconfig [default: DIR/kubeconfig].
     #[arg(long, value_name = "FILE", required_unless_present = "data_dir")]
-    pub(super) kubeconfig_out: Option<PathBuf>,
+    pub(crate) kubeconfig_out: Option<PathBuf>,
     /// A further name or address by which clients reach the server; repeatable.
     #[arg(long, value_name = "NAME")]
-    pub(super) tls_san: Vec<String>,
+    pub(crate) tls_san: Vec<String>,
     /// Addresses of Services; the server itself has the first one.
     #[arg(long, value_name = "CIDR", default_value = "10.96.0.0/12")]
-    pub(super) service_cluster_ip_range: ServiceRange,
+    pub(crate) service_cluster_ip_range: ServiceRange,
     /// Where to write a line for every request that changes something; - is standard output.
     #[arg(long, value_name = "FILE")]
-    pub(super) audit_log: Option<PathBuf>,
+    pub(crate) audit_log: Option<PathBuf>,
     /// How to say that the server is ready.
     #[arg(short, long, value_enum, default_value_t = Output::Text)]
-    pub(super) output: Output,
+    pub(crate) output: Output,
 }
 
 /// A task on the data of a server that does not run.
@@ -80,7 +80,7 @@ pub(super) struct Fsck {
 
 /// How to say something.
 #[derive(Clone, Copy, ValueEnum)]
-pub(super) enum Output {
+pub(crate) enum Output {
     /// A line for people.
     Text,
     /// A line of JSON.

@@ -12,15 +12,17 @@ use serde_json::json;
 use super::arguments::Output;
 
 /// What the line says.
-pub(super) struct Ready<'a> {
-    pub(super) server: &'a str,
-    pub(super) kubeconfig: &'a Path,
-    pub(super) took: Duration,
+pub(crate) struct Ready<'a> {
+    pub(crate) server: &'a str,
+    pub(crate) kubeconfig: &'a Path,
+    pub(crate) took: Duration,
+    /// What to ask kubectl for first.
+    pub(crate) look: &'a str,
 }
 
 impl Ready<'_> {
     /// Prints the line. Nobody may be listening.
-    pub(super) fn print(&self, form: Output, output: &mut impl Write) -> io::Result<()> {
+    pub(crate) fn print(&self, form: Output, output: &mut impl Write) -> io::Result<()> {
         let line = match form {
             Output::Text => self.text(),
             Output::Json => self.json(),
@@ -33,10 +35,11 @@ impl Ready<'_> {
 
     fn text(&self) -> String {
         format!(
-            "Ready on {} in {} ms (kubectl --kubeconfig {} get namespaces)",
+            "Ready on {} in {} ms (kubectl --kubeconfig {} {})",
             self.server,
             self.took.as_millis(),
-            quoted(&self.kubeconfig.to_string_lossy())
+            quoted(&self.kubeconfig.to_string_lossy()),
+            self.look
         )
     }
 
@@ -70,6 +73,7 @@ mod tests {
             server: "https://127.0.0.1:6443",
             kubeconfig: Path::new(kubeconfig),
             took: Duration::from_micros(34_567),
+            look: "get namespaces",
         };
         let mut output = Vec::new();
         ready.print(form, &mut output).unwrap();

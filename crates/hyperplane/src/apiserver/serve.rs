@@ -5,7 +5,6 @@ use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::PathBuf,
     sync::Arc,
-    thread,
     time::Instant,
 };
 
@@ -23,7 +22,7 @@ use hyperplane_apiserver::{
 use hyperplane_seams::Clock;
 use hyperplane_store::{Directory, Memory, OpenError, Writer};
 use secrecy::ExposeSecret as _;
-use tokio::{net::TcpListener, runtime, task::JoinSet};
+use tokio::{net::TcpListener, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -32,15 +31,12 @@ use super::{
     data::{self, Data},
     ready::Ready,
     renewal::Renewal,
-    signals::Signals,
-    system,
     writer::WriterThread,
 };
+use crate::{signals::Signals, system};
 
 /// Who issues the tokens of service accounts. Upstream's usual name; it is the address of the server for pods.
 const ISSUER: &str = "https://kubernetes.default.svc.cluster.local";
-/// Threads that answer requests, at least: one that is busy must not hold up all others.
-const LEAST_WORKERS: usize = 2;
 
 /// Serves until a signal comes or the disk fails.
 pub(super) fn run(arguments: &Serve, output: &mut impl Write) -> anyhow::Result<()> {
@@ -50,18 +46,14 @@ pub(super) fn run(arguments: &Serve, output: &mut impl Write) -> anyhow::Result<
     )]
     let began = Instant::now();
     system::log();
-    let workers = thread::available_parallelism().map_or(LEAST_WORKERS, |count| count.get().max(LEAST_WORKERS));
-    let runtime = runtime::Builder::new_multi_thread()
-        .worker_threads(workers)
-        .enable_all()
-        .build()?;
-    runtime.block_on(async {
+    system::runtime()?.block_on(async {
         let mut signals = Signals::new()?;
         let mut running = Running::start(arguments).await?;
         let ready = Ready {
             server: &running.server_url,
             kubeconfig: &running.kubeconfig,
             took: began.elapsed(),
+            look: "get namespaces",
         };
         ready.print(arguments.output, output)?;
         let failed = tokio::select! {
@@ -151,10 +143,12 @@ fn url(address: SocketAddr) -> String {
 }
 
 /// A server that runs.
-struct Running {
-    server: Server,
-    server_url: String,
-    kubeconfig: PathBuf,
+pub(crate) struct Running {
+    pub(crate) server: Server,
+    pub(crate) server_url: String,
+    pub(crate) kubeconfig: PathBuf,
+    /// What all servers of this process share.
+    pub(crate) shared: Shared,
     writer: WriterThread,
     tasks: JoinSet<()>,
     connections: JoinSet<()>,
@@ -164,12 +158,14 @@ struct Running {
 }
 
 impl Running {
-    async fn start(arguments: &Serve) -> anyhow::Result<Self> {
+    /// Starts a server, and returns once it serves.
+    pub(crate) async fn start(arguments: &Serve) -> anyhow::Result<Self> {
         let mut prepared = Prepared::new(arguments).await?;
         let address = prepared.listener.local_addr()?;
         let settings = settings(arguments, &prepared, address)?;
         let disk = prepared.disk.take_if(|_| !arguments.in_memory);
-        let (server, writer, controllers) = open(settings, disk)?;
+        let shared = Shared::new();
+        let (server, writer, controllers) = open(&shared, settings, disk)?;
         let writer = WriterThread::start(writer)?;
         let bootstrapped = server.bootstrap().await;
         bootstrapped.map_err(|failure| anyhow!("the first objects cannot be created: {}", failure.message))?;
@@ -203,6 +199,7 @@ impl Running {
             server,
             server_url: url(address),
             kubeconfig: prepared.kubeconfig,
+            shared,
             writer,
             tasks,
             connections,
@@ -212,7 +209,7 @@ impl Running {
     }
 
     /// Waits until something ends that never should.
-    async fn failed(&mut self) -> anyhow::Error {
+    pub(crate) async fn failed(&mut self) -> anyhow::Error {
         let ended = tokio::select! {
             ended = self.writer.ended() => return ended.err().unwrap_or_else(|| anyhow!("the store was closed")),
             Some(ended) = self.tasks.join_next() => ended,
@@ -225,7 +222,7 @@ impl Running {
     }
 
     /// Takes no more connections, ends watches, lets requests finish, then closes the store.
-    async fn end(mut self) -> anyhow::Result<()> {
+    pub(crate) async fn end(mut self) -> anyhow::Result<()> {
         self.stop.cancel();
         self.server.end_watches();
         while self.connections.join_next().await.is_some() {}
@@ -257,11 +254,14 @@ fn settings(arguments: &Serve, prepared: &Prepared, address: SocketAddr) -> anyh
 }
 
 /// Opens the server on its directory, or in memory.
-fn open(settings: Settings, disk: Option<Directory>) -> anyhow::Result<(Server, Writer<Object>, Controllers)> {
-    let shared = Shared::new();
+fn open(
+    shared: &Shared,
+    settings: Settings,
+    disk: Option<Directory>,
+) -> anyhow::Result<(Server, Writer<Object>, Controllers)> {
     let opened: Result<_, OpenError> = match disk {
-        Some(directory) => Server::open(&shared, settings, directory),
-        None => Server::open(&shared, settings, Memory),
+        Some(directory) => Server::open(shared, settings, directory),
+        None => Server::open(shared, settings, Memory),
     };
     opened.context("the data cannot be used: see hyperplane apiserver fsck")
 }

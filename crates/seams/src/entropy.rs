@@ -22,6 +22,11 @@ impl Entropy {
         Self(Arc::new(fill))
     }
 
+    /// Fills what it is given.
+    pub fn fill(&self, bytes: &mut [u8]) {
+        (self.0)(bytes);
+    }
+
     /// Random bytes.
     pub fn bytes<const N: usize>(&self) -> [u8; N] {
         let mut bytes = [0; N];
@@ -30,7 +35,7 @@ impl Entropy {
     }
 
     /// A random uid (version 4).
-    pub(crate) fn uid(&self) -> String {
+    pub fn uid(&self) -> String {
         let mut bytes: [u8; 16] = self.bytes();
         bytes[6] = bytes[6] & 0x0f | 0x40;
         bytes[8] = bytes[8] & 0x3f | 0x80;
@@ -47,7 +52,7 @@ impl Entropy {
     }
 
     /// A name that begins as asked, as far as a DNS label has room.
-    pub(crate) fn name(&self, prefix: &str) -> String {
+    pub fn name(&self, prefix: &str) -> String {
         let end = (0..=prefix.len().min(LONGEST_PREFIX))
             .rev()
             .find(|end| prefix.is_char_boundary(*end));

@@ -5,14 +5,14 @@ use std::{convert::Infallible, io, process};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The signals that end the process.
-pub(super) struct Signals {
+pub(crate) struct Signals {
     terminate: Signal,
     interrupt: Signal,
 }
 
 impl Signals {
     /// From now on these signals no longer end the process by themselves.
-    pub(super) fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
@@ -20,7 +20,7 @@ impl Signals {
     }
 
     /// Waits for the next signal.
-    pub(super) async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
@@ -28,7 +28,7 @@ impl Signals {
     }
 
     /// Ends the process at the next signal. What was acknowledged is on disk, whatever happens.
-    pub(super) async fn end_at_next(mut self) -> Infallible {
+    pub(crate) async fn end_at_next(mut self) -> Infallible {
         self.next().await;
         tracing::warn!("Ended at once, as a second signal asked for.");
         process::exit(1);

@@ -1,0 +1,117 @@
+//! From the command line to a manager that runs until a signal. Owns the order of start and end.
+
+use std::{
+    io::{self, Write as _},
+    pin::pin,
+};
+
+use anyhow::Context as _;
+use hyperplane_runtime::{IdentityMode, LeaseSettings, Manager as Operators, Reach};
+use hyperplane_world::{
+    NAMESPACE, OperatorSettings, Roles, Surroundings, discover, manager as operators, set_up, surroundings,
+};
+use kube::Client;
+use tokio_util::sync::CancellationToken;
+
+use super::{Manager, Place, client::connect, health};
+use crate::{signals::Signals, system};
+
+/// The lease of the manager.
+const LEASE: &str = "hyperplane-operator";
+
+/// What is wrong when discovery fails.
+const SILENT: &str = "the management cluster does not say what it is";
+
+/// Runs a program until it ends or a signal comes.
+pub(super) fn process<F>(program: impl FnOnce(CancellationToken) -> F) -> anyhow::Result<()>
+where
+    F: Future<Output = anyhow::Result<()>>,
+{
+    system::log();
+    system::runtime()?.block_on(async {
+        let mut signals = Signals::new()?;
+        let stop = CancellationToken::new();
+        let mut program = pin!(program(stop.clone()));
+        tokio::select! {
+            ended = &mut program => return ended,
+            () = signals.next() => stop.cancel(),
+        }
+        tokio::select! {
+            ended = &mut program => ended,
+            never = signals.end_at_next() => match never {},
+        }
+    })
+}
+
+/// All operators.
+pub(super) async fn manager(arguments: &Manager, stop: CancellationToken) -> anyhow::Result<()> {
+    let place = &arguments.place;
+    let client = connect(place.kubeconfig.as_deref(), place.context.as_deref()).await?;
+    if !arguments.no_setup {
+        say("Writing kinds, priorities and rights.");
+        set_up(&client).await.context("the management cluster cannot be set up")?;
+    }
+    let instance = instance();
+    let mut settings = settings(&client, &arguments.image, instance.clone()).await?;
+    settings.facts.ingress_domain.clone_from(&arguments.ingress_domain);
+    settings.surroundings = surroundings(&client).await.context(SILENT)?;
+    settings.surroundings.networks.closed.clone_from(&arguments.management_network);
+    settings.lease = (!arguments.no_lease).then(|| LeaseSettings::new(NAMESPACE, LEASE, instance));
+    serve(place, operators(client, settings, Roles::All), stop).await
+}
+
+/// One operator of one control plane, as the account that this process has.
+pub(super) async fn tenant(place: &Place, roles: Roles, stop: CancellationToken) -> anyhow::Result<()> {
+    let client = connect(place.kubeconfig.as_deref(), place.context.as_deref()).await?;
+    let instance = instance();
+    let mut settings = settings(&client, super::DEFAULT_IMAGE, instance.clone()).await?;
+    settings.identity_mode = IdentityMode::Own;
+    settings.lease = roles.account().map(|(namespace, name)| LeaseSettings::new(namespace, name, instance));
+    serve(place, operators(client, settings, roles), stop).await
+}
+
+async fn settings(client: &Client, image: &str, instance: String) -> anyhow::Result<OperatorSettings> {
+    let facts = discover(client, image).await.context(SILENT)?;
+    Ok(OperatorSettings {
+        instance,
+        clock: system::clock(),
+        seed: system::seed(),
+        entropy: system::entropy(),
+        identity_mode: IdentityMode::Impersonation,
+        lease: None,
+        facts,
+        surroundings: Surroundings::default(),
+        reach: Reach::sockets(),
+    })
+}
+
+/// Runs a manager, with its probes.
+async fn serve(place: &Place, operators: Operators, stop: CancellationToken) -> anyhow::Result<()> {
+    let admin = operators.admin();
+    let probes = async {
+        match place.listen {
+            Some(address) => {
+                let listener = health::bind(address).await?;
+                health::serve(listener, admin).await;
+                Ok(())
+            }
+            None => std::future::pending::<anyhow::Result<()>>().await,
+        }
+    };
+    say("Reconciling.");
+    tokio::select! {
+        ended = operators.run(stop) => ended.map_err(Into::into),
+        failed = probes => failed,
+    }
+}
+
+/// Tells this process from others of its kind.
+fn instance() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    format!("{}-{}", host.trim(), std::process::id())
+}
+
+/// Progress for people. Nobody may be listening.
+fn say(line: &str) {
+    writeln!(io::stderr(), "{line}").ok();
+}

@@ -1,0 +1,134 @@
+//! Every command line that is rendered for a container of ours is one that this program understands.
+
+use std::collections::BTreeSet;
+
+use clap::Parser as _;
+use hyperplane_components::{SUBCOMMANDS, subcommands};
+use serde_json::json;
+
+use self::support::{World, extended_release, merge, published, release};
+use crate::CommandLine;
+
+#[path = "../../../components/tests/support/mod.rs"]
+mod support;
+
+/// Rendered already, while their programs follow with the machines that they serve.
+const LATER: [&str; 2] = ["ignition-server", "machine-approver"];
+
+/// For components of the catalogue that are not there yet.
+const NOT_RENDERED: [&str; 2] = ["konnectivity-socks5-proxy", "token-minter"];
+
+fn worlds() -> Vec<World> {
+    let platforms = [
+        json!({"platform": {"type": "None"}}),
+        json!({"platform": {"type": "KubeVirt", "kubevirt": {}}}),
+        json!({"platform": {"type": "Agent", "agent": {"agentNamespace": "agents"}}}),
+        json!({"platform": {"type": "None"}, "services": [
+            published("APIServer", &json!({"type": "Route", "route": {"hostname": "api.example.com"}})),
+            published("Konnectivity", &json!({"type": "NodePort", "nodePort": {"address": "203.0.113.7"}})),
+        ]}),
+    ];
+    let mut worlds = Vec::new();
+    for spec in &platforms {
+        for policy in ["HighlyAvailable", "SingleReplica"] {
+            for release in [release("1.35").clone(), release("1.36").clone(), extended_release()] {
+                let mut change = json!({"spec": spec});
+                merge(
+                    &mut change,
+                    &json!({
+                        "metadata": {"annotations": {"hyperplane.dev/tenant-operators": "dedicated"}},
+                        "spec": {"controllerAvailabilityPolicy": policy, "releaseImage": release.image},
+                    }),
+                );
+                worlds.push(World::new(&change, &release));
+            }
+        }
+    }
+    worlds
+}
+
+/// All command lines that are rendered anywhere, without those of later programs.
+fn rendered() -> BTreeSet<Vec<String>> {
+    let all = worlds()
+        .iter()
+        .flat_map(|world| subcommands(&world.inputs()))
+        .collect::<BTreeSet<_>>();
+    let is_later = |line: &Vec<String>| LATER.contains(&line[0].as_str());
+    all.into_iter().filter(|line| !is_later(line)).collect()
+}
+
+fn check(line: &[&str]) {
+    let outcome = CommandLine::try_parse_from(["hyperplane"].iter().chain(line));
+    if let Err(error) = outcome {
+        panic!("{line:?}: {error}");
+    }
+}
+
+#[test]
+fn every_rendered_command_line_is_understood() {
+    let lines = rendered();
+    for line in &lines {
+        check(&line.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    let mut seen: BTreeSet<&str> = lines.iter().map(|line| line[0].as_str()).collect();
+    seen.extend(LATER);
+    seen.extend(NOT_RENDERED);
+    assert_eq!(seen, SUBCOMMANDS.iter().copied().collect());
+}
+
+#[test]
+fn what_sidecars_of_future_components_get_is_understood() {
+    let tls = ["--ca-file=/a", "--cert-file=/b", "--key-file=/c"];
+    let proxy = [
+        "konnectivity-socks5-proxy",
+        "--listen=127.0.0.1:8090",
+        "--konnectivity-host=konnectivity-server-local",
+        "--konnectivity-port=8090",
+    ];
+    check(&[&proxy[..], &tls].concat());
+    check(&[
+        "token-minter",
+        "--kubeconfig=/etc/kubernetes/kubeconfig/kubeconfig",
+        "--service-account-namespace=kube-system",
+        "--service-account-name=one",
+        "--token-audience=api",
+        "--token-file=/var/run/secrets/token/token",
+    ]);
+    check(&[
+        "availability-prober",
+        "--kubeconfig=/a",
+        "--required-api=apps/v1/Deployment",
+    ]);
+}
+
+#[test]
+fn half_a_command_line_is_refused() {
+    let refused = [
+        "wait-for",
+        "wait-for --https=https://a/",
+        "wait-for --tcp=a:1 --dns=a",
+        "wait-for --tcp=a",
+        "wait-for --https=https://a/ --ca-file=/a --cert-file=/b",
+        "etcd-defrag --ca-file=/a --cert-file=/b --key-file=/c",
+        "etcd-defrag --endpoints=https://a:1 --ca-file=/a --cert-file=/b",
+        "router --config=/a --listen=8443 --health=[::]:8081",
+        "tail",
+    ];
+    for line in refused {
+        let outcome = CommandLine::try_parse_from(["hyperplane"].into_iter().chain(line.split(' ')));
+        assert!(outcome.is_err(), "{line}");
+    }
+}
+
+#[test]
+fn a_value_that_cannot_be_understood_is_named_with_what_can() {
+    let line = [
+        "hyperplane",
+        "availability-prober",
+        "--kubeconfig=/a",
+        "--required-api=Pod",
+    ];
+    let refused = CommandLine::try_parse_from(line).err().map(|error| error.to_string());
+    let refused = refused.expect("a kind has a version");
+    assert!(refused.contains("apps/v1/Deployment"), "{refused}");
+}

@@ -1,0 +1,52 @@
+//! The world outside, as values to hand down: the clock, chance, the log and the threads of this process.
+
+use std::{
+    io::{self, IsTerminal as _},
+    thread,
+};
+
+use hyperplane_apiserver::Entropy;
+use hyperplane_seams::Clock;
+use tokio::runtime::{Builder, Runtime};
+use tracing_subscriber::{EnvFilter, filter::LevelFilter};
+
+/// Threads that answer requests, at least: one that is busy must not hold up all others.
+const LEAST_WORKERS: usize = 2;
+
+/// The threads of a program that serves.
+pub(crate) fn runtime() -> io::Result<Runtime> {
+    let workers = thread::available_parallelism().map_or(LEAST_WORKERS, |count| count.get().max(LEAST_WORKERS));
+    Builder::new_multi_thread().worker_threads(workers).enable_all().build()
+}
+
+/// The system's clock, with its corrections.
+pub(crate) fn clock() -> Clock {
+    #[expect(clippy::disallowed_methods, reason = "the binary is where time comes from")]
+    Clock::reading(jiff::Timestamp::now)
+}
+
+/// The system's chance.
+pub(crate) fn entropy() -> Entropy {
+    Entropy::new(|bytes| aws_lc_rs::rand::fill(bytes).expect("the operating system has randomness once it has booted"))
+}
+
+/// A number that differs from run to run, for all chance that decides anything.
+pub(crate) fn seed() -> u64 {
+    u64::from_le_bytes(entropy().bytes())
+}
+
+/// Logs to standard error what RUST_LOG asks for; by default only what a person should know.
+pub(crate) fn log() {
+    log_from(LevelFilter::WARN);
+}
+
+/// Logs to standard error what RUST_LOG asks for; by default what has at least this level.
+pub(crate) fn log_from(level: LevelFilter) {
+    let filter = EnvFilter::builder().with_default_directive(level.into());
+    let logger = tracing_subscriber::fmt()
+        .with_env_filter(filter.from_env_lossy())
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal());
+    // A second logger is refused; the first one goes on.
+    logger.try_init().ok();
+}
