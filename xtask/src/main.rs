@@ -15,7 +15,6 @@ mod workspace;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use hyperplane_testbed::assets::KUBERNETES_VERSION;
 
 use crate::kube_assets::Version;
 
@@ -31,9 +30,9 @@ struct Arguments {
 enum Task {
     /// Build etcd and Kubernetes from Go modules into a cache outside of the work tree, once per version
     KubeAssets {
-        /// The Kubernetes version
-        #[arg(long, default_value = KUBERNETES_VERSION)]
-        version: Version,
+        /// The Kubernetes version [default: those that tests need]
+        #[arg(long)]
+        version: Option<Version>,
     },
     /// Format check, lints and all tests, those on a real control plane included
     Test,

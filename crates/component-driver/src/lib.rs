@@ -1,10 +1,12 @@
 //! Drives components of a hosted control plane: decide, apply, look, report. Shared by the operators that run components;
 //! what a component is, and what is decided about it, is the business of `components`.
 
+pub mod access;
 mod facts;
 mod kinds;
 mod outcome;
 mod stores;
+mod tenancy;
 
 use hyperplane_api::hypershift::control_plane_component::ControlPlaneComponent;
 use hyperplane_components::{Component, Decision, Inputs, Observed, Rendered, Workload, decide, report};
@@ -15,6 +17,7 @@ pub use self::{
     facts::{Facts, revision},
     outcome::Outcome,
     stores::{Driver, Owners},
+    tenancy::{serves, tenant},
 };
 use self::{kinds::apply_manifest, outcome::object};
 

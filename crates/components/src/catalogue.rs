@@ -82,7 +82,9 @@ pub const SUBCOMMANDS: &[&str] = &[
 /// The arguments of every container in a control plane that runs this program, the subcommand first.
 pub fn subcommands(inputs: &Inputs<'_>) -> BTreeSet<Vec<String>> {
     let all = catalogue().iter().chain(manager_catalogue());
-    let present = all.filter(|component| images::exists(component, inputs));
+    let is_rendered =
+        |component: &&Component| images::exists(component, inputs) && images::lacking(component, inputs).is_empty();
+    let present = all.filter(is_rendered);
     let mut found = BTreeSet::new();
     for component in present {
         let (rendered, _) = render(component, inputs, None);

@@ -1,5 +1,8 @@
 //! What to do about one component now.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use hyperplane_api::hypershift::control_plane_component::ControlPlaneComponentStatus;
@@ -58,6 +61,11 @@ pub fn decide(component: &Component, inputs: &Inputs<'_>, observed: &Observed) -
         // A server that does not know monitors cannot be asked to remove one.
         let is_known = |name: &ObjectName| inputs.management.has_monitors || !name.kind.ends_with("Monitor");
         return Decision::Absent(names.filter(is_known).collect());
+    }
+    let lacking = images::lacking(component, inputs);
+    if !lacking.is_empty() {
+        let sentence = |name: String| format!("the release {} has no image for {name}", inputs.release_image());
+        return Decision::Waiting(lacking.into_iter().map(sentence).collect());
     }
     let dependencies = dependencies::of(component, inputs);
     let mut waiting = dependencies::unmet(&dependencies, inputs, observed);

@@ -1,5 +1,8 @@
 //! Which versions a control plane has had: when it began to go to each, and when every component had reached it.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use hyperplane_api::{

@@ -73,9 +73,16 @@ pub fn missing_images(inputs: &Inputs<'_>) -> Vec<String> {
     missing.map(|(name, _)| (*name).to_owned()).collect()
 }
 
-/// Whether a control plane has a component: it is meant to, and there is an image for every container.
+/// Whether a control plane has a component: it is meant to, and there is an image for every container, or should be. What
+/// no control plane can do without is never taken away because a release lacks its image.
 pub(crate) fn exists(component: &Component, inputs: &Inputs<'_>) -> bool {
-    (component.predicate)(inputs) && lacking(component, inputs).is_empty()
+    (component.predicate)(inputs) && lacking(component, inputs).iter().all(|name| is_required(name))
+}
+
+fn is_required(name: &str) -> bool {
+    REQUIRED
+        .iter()
+        .any(|(required, side)| *required == name && *side == Side::Management)
 }
 
 /// Whether a control plane has a component of that name; one that nobody knows does not exist.

@@ -67,8 +67,7 @@ impl<'a> Inputs<'a> {
 
     /// Whether the operators of this control plane run in its namespace. An operator image of its own forces it.
     pub fn has_dedicated_operators(&self) -> bool {
-        self.annotation(ours::TENANT_OPERATORS) == Some(DEDICATED_OPERATORS)
-            || self.annotation(annotations::CONTROL_PLANE_OPERATOR_IMAGE).is_some()
+        has_dedicated_operators(self.control_plane)
     }
 
     /// Whether an annotation is set to true.
@@ -127,6 +126,12 @@ impl<'a> Inputs<'a> {
 /// A version without a leading v: what statuses hold begins with a number.
 pub(crate) fn version_text(version: &Version) -> &str {
     version.as_str().trim_start_matches('v')
+}
+
+/// Whether the operators of a control plane run in its namespace. An operator image of its own forces it.
+pub fn has_dedicated_operators(control_plane: &HostedControlPlane) -> bool {
+    annotation(control_plane, ours::TENANT_OPERATORS) == Some(DEDICATED_OPERATORS)
+        || annotation(control_plane, annotations::CONTROL_PLANE_OPERATOR_IMAGE).is_some()
 }
 
 /// An annotation of a control plane; an empty one counts as absent.

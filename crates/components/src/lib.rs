@@ -26,12 +26,20 @@ mod label;
 mod manifest;
 mod monitors;
 mod mounts;
+mod quantity;
 mod render;
 mod replicas;
 mod report;
 mod sidecars;
 mod volumes;
 mod warnings;
+
+#[cfg(test)]
+extern crate self as hyperplane_components;
+
+#[cfg(test)]
+#[path = "../tests/support/mod.rs"]
+mod support;
 
 pub use self::{
     catalogue::{SUBCOMMANDS, catalogue, granted_rules, hosted_service_accounts, manager_catalogue, subcommands},
@@ -40,7 +48,7 @@ pub use self::{
     history::control_plane_version,
     images::missing_images,
     infrastructure::{Endpoint, Infrastructure, observe, published_services},
-    inputs::{Inputs, Management, Objects, RENDER_REVISION},
+    inputs::{Inputs, Management, Objects, RENDER_REVISION, has_dedicated_operators},
     manifest::{Manifest, ObjectName, Workload},
     monitors::{
         MonitorEndpoint, MonitorKey, MonitorSource, MonitorTls, PodMonitor, PodMonitorSpec, ServiceMonitor,

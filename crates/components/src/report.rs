@@ -1,5 +1,8 @@
 //! How far one component has come, told from its live workload.
 
+#[cfg(test)]
+mod tests;
+
 use hyperplane_api::{
     constants::{Reason, annotations, reasons},
     hypershift::control_plane_component::ControlPlaneComponentStatus,

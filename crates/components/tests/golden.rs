@@ -1,11 +1,11 @@
 //! What the current revision renders, as files. A control plane keeps its revision until it is upgraded, so these files
-//! change only for a revision that no released program has had; `HYPERPLANE_BLESS=1` writes them.
+//! change only for a revision that no released program has had; `cargo xtask bless` writes them.
 
 mod support;
 
 use std::{env, fmt::Write as _, fs, path::PathBuf};
 
-use hyperplane_components::{RENDER_REVISION, Rendered, published_services};
+use hyperplane_components::{RENDER_REVISION, Rendered, manager_catalogue, published_services};
 use hyperplane_planner::release::Release;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -62,6 +62,27 @@ fn cases() -> Vec<(String, Value, Release)> {
     cases
 }
 
+/// What the manager renders of a platform that control planes themselves do not name.
+fn cases_of_manager() -> Vec<(String, Value, Release)> {
+    let agents = json!({"spec": {"platform": {"type": "Agent", "agent": {"agentNamespace": "agents"}}}});
+    vec![("agent-manager-extended".to_owned(), agents, extended_release())]
+}
+
+/// Every file with its text.
+fn files() -> Vec<(String, String)> {
+    let of_manager: Vec<&str> = manager_catalogue().iter().map(|component| component.name).collect();
+    let whole = cases().into_iter().map(|(name, change, release)| {
+        let world = World::new(&change, &release);
+        (name, services(&world) + &components(&world.all_rendered()))
+    });
+    let managed = cases_of_manager().into_iter().map(|(name, change, release)| {
+        let mut rendered = World::new(&change, &release).all_rendered();
+        rendered.retain(|(name, _)| of_manager.contains(name));
+        (name, components(&rendered))
+    });
+    whole.chain(managed).collect()
+}
+
 #[test]
 fn the_revision_renders_as_recorded() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/revision-{RENDER_REVISION}"));
@@ -71,8 +92,7 @@ fn the_revision_renders_as_recorded() {
     )]
     let is_blessed = env::var_os("HYPERPLANE_BLESS").is_some();
     let mut wrong = Vec::new();
-    for (name, change, release) in cases() {
-        let text = text(&World::new(&change, &release));
+    for (name, text) in files() {
         let path = folder.join(format!("{name}.yaml"));
         if is_blessed {
             fs::write(&path, text).expect("the golden file can be written");
@@ -83,38 +103,32 @@ fn the_revision_renders_as_recorded() {
     assert!(
         wrong.is_empty(),
         "{wrong:?} are rendered otherwise than recorded: control planes would restart. Give the change a revision of its \
-         own, or, before the first release, run with HYPERPLANE_BLESS=1 and read the difference"
+         own, or, before the first release, `cargo xtask bless` and read the difference"
     );
 }
 
 #[test]
 fn rendering_is_deterministic() {
-    for (name, change, release) in cases() {
-        let world = World::new(&change, &release);
-        assert_eq!(text(&world), text(&world), "{name}");
-    }
+    assert_eq!(files(), files());
 }
 
-fn text(world: &World) -> String {
+fn services(world: &World) -> String {
     let mut text = String::new();
     for service in published_services(&world.control_plane, &world.management) {
         document(&mut text, &service);
     }
-    for (
-        name,
-        Rendered {
-            manifests,
-            workload,
-            unwanted,
-        },
-    ) in world.all_rendered()
-    {
+    text
+}
+
+fn components(all: &[(&str, Rendered)]) -> String {
+    let mut text = String::new();
+    for (name, rendered) in all {
         writeln!(text, "# {name}").expect("memory can be written to");
-        for manifest in &manifests {
+        for manifest in &rendered.manifests {
             document(&mut text, manifest);
         }
-        document(&mut text, &workload);
-        for one in unwanted {
+        document(&mut text, &rendered.workload);
+        for one in &rendered.unwanted {
             writeln!(text, "# unwanted: {} {}", one.kind, one.name).expect("memory can be written to");
         }
     }

@@ -51,6 +51,17 @@ pub(crate) async fn apply(
     Ok(control_plane)
 }
 
+/// Pauses what reconciles the control plane and its machines.
+pub(crate) async fn pause(context: &Context, seen: &Seen, text: &str) -> Result<(), Failure> {
+    if let Some(live) = &seen.cluster_api {
+        context.apply(&build::cluster_with_pause(live, true)).await?;
+    }
+    if let Some(live) = &seen.control_plane {
+        context.apply(&build::with_pause(live, Some(text.to_owned()))).await?;
+    }
+    Ok(())
+}
+
 async fn apply_all<K: Kind>(context: &Context, objects: &[K]) -> Result<(), Failure> {
     for object in objects {
         context.apply(object).await?;
@@ -155,7 +166,10 @@ async fn remove_custom_kubeconfig(
 ) -> Result<(), Failure> {
     let name = names::custom_kubeconfig(cluster);
     let is_wanted = names_of(&desired.kubeconfigs, &[]).contains(&name);
-    let live = stores.secrets.namespace(cluster.namespace().unwrap_or_default()).get(&name);
+    let live = stores
+        .secrets
+        .namespace(cluster.namespace().unwrap_or_default())
+        .get(&name);
     let has_name = cluster.spec.kube_api_server_dns_name.is_some();
     match live.filter(|_| !is_wanted && !has_name) {
         Some(live) => context.delete(live.as_ref()).await,
@@ -174,8 +188,20 @@ async fn remove_rights(
     // In the namespace of the control plane components have Roles, too; outside of it, and of this name, only we do.
     let is_ours = |key: &ObjectKey| key.namespace != namespace || key.name == PLATFORM_ROLE;
     remove_other(context, made_for(&stores.roles, &title), &desired.roles, is_ours).await?;
-    remove_other(context, made_for(&stores.role_bindings, &title), &desired.role_bindings, is_ours).await?;
-    remove_other(context, made_for(&stores.cluster_roles, &title), &desired.cluster_roles, |_| true).await?;
+    remove_other(
+        context,
+        made_for(&stores.role_bindings, &title),
+        &desired.role_bindings,
+        is_ours,
+    )
+    .await?;
+    remove_other(
+        context,
+        made_for(&stores.cluster_roles, &title),
+        &desired.cluster_roles,
+        |_| true,
+    )
+    .await?;
     let bindings = made_for(&stores.cluster_role_bindings, &title);
     remove_other(context, bindings, &desired.cluster_role_bindings, |_| true).await
 }

@@ -8,6 +8,8 @@ mod mirrored;
 mod namespace;
 mod network_policies;
 mod rbac;
+#[cfg(test)]
+mod tests;
 
 use hyperplane_api::{
     constants::{Annotation, annotations, ours},
@@ -21,12 +23,13 @@ use k8s_openapi::api::{
 };
 use kube::ResourceExt as _;
 
+pub use self::rbac::manager_rules;
 pub(crate) use self::{
     cluster_api::{ClusterApi, cluster_with_pause},
     hosted_control_plane::with_pause,
+    kubeconfig::kubeadmin_password,
     namespace::claim,
 };
-pub use self::rbac::manager_rules;
 use crate::{dereference::Seen, metadata, names, settings::HostedClusterSettings, validate::Case};
 
 /// From what everything is built.

@@ -15,7 +15,9 @@ pub(crate) struct Certificate {
 
 /// All certificates of a text; none if there are none, or one cannot be read.
 pub(crate) fn read_all(pem: &[u8]) -> Option<Vec<Certificate>> {
-    let read: Option<Vec<Certificate>> = CertificateDer::pem_slice_iter(pem).map(|der| read(&der.ok()?)).collect();
+    let read: Option<Vec<Certificate>> = CertificateDer::pem_slice_iter(pem)
+        .map(|der| read(&der.ok()?))
+        .collect();
     read.filter(|certificates| !certificates.is_empty())
 }
 
@@ -57,6 +59,9 @@ mod tests {
     #[test]
     fn what_is_no_certificate_is_refused() {
         assert_eq!(read_all(b""), None);
-        assert_eq!(read_all(b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), None);
+        assert_eq!(
+            read_all(b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"),
+            None
+        );
     }
 }

@@ -21,7 +21,7 @@ use serde_json::json;
 use crate::{dereference::Seen, metadata, stores::Stores, validate::ReleasePair};
 
 /// Deployments whose pods must outlive the machines.
-const KEPT: [&str; 2] = ["cluster-api", "capi-provider"];
+pub(crate) const KEPT: [&str; 2] = ["cluster-api", "capi-provider"];
 
 /// Whether a manager of Cluster API runs for a cluster: its release carries one, and the platform has a provider.
 pub(crate) fn runs_cluster_api(cluster: &HostedCluster, pair: &ReleasePair, platform: &dyn Platform) -> bool {
@@ -29,7 +29,11 @@ pub(crate) fn runs_cluster_api(cluster: &HostedCluster, pair: &ReleasePair, plat
         return false;
     };
     let has = |component: &str, image_override| {
-        let image = pair.control_plane.components.get(component).and_then(|found| found.image.as_ref());
+        let image = pair
+            .control_plane
+            .components
+            .get(component)
+            .and_then(|found| found.image.as_ref());
         image.is_some() || metadata::annotation(cluster, image_override).is_some()
     };
     !metadata::is_set(cluster, annotations::DISABLE_MACHINE_MANAGEMENT)
@@ -110,7 +114,10 @@ async fn change_finalizer(
     }
     let patch = json!({"metadata": {"resourceVersion": deployment.resource_version(), "finalizers": all}});
     let api: Api<Deployment> = Api::namespaced(context.client().clone(), namespace);
-    match api.patch(&deployment.name_any(), &PatchParams::default(), &Patch::Merge(patch)).await {
+    match api
+        .patch(&deployment.name_any(), &PatchParams::default(), &Patch::Merge(patch))
+        .await
+    {
         Ok(_) => Ok(()),
         Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
         Err(error) => Err(error.into()),

@@ -9,7 +9,7 @@ use hyperplane_api::{
     constants::{annotations, conditions::hosted_control_plane},
     hypershift::hosted_cluster::HostedCluster,
 };
-use hyperplane_platforms::{Chosen, Choices};
+use hyperplane_platforms::{Choices, Chosen};
 use hyperplane_runtime::{Random, conditions};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::{Resource, ResourceExt as _};
@@ -68,11 +68,7 @@ pub(crate) struct Completion {
 }
 
 /// What is missing in a cluster; none if it is complete.
-pub(crate) fn complete(
-    cluster: &HostedCluster,
-    seen: &Seen,
-    settings: &HostedClusterSettings,
-) -> Option<Completion> {
+pub(crate) fn complete(cluster: &HostedCluster, seen: &Seen, settings: &HostedClusterSettings) -> Option<Completion> {
     let uid = cluster.uid().unwrap_or_default();
     let word = |purpose: &str, length| word(settings.seed, &uid, purpose, length);
     let suffix = word("generate-id", GENERATED_ID);
@@ -82,14 +78,20 @@ pub(crate) fn complete(
         management_platform: settings.management_platform.as_deref(),
     };
     let platform = hyperplane_platforms::of(&cluster.spec);
-    let chosen = platform.map(|platform| platform.defaults(cluster, &choices)).unwrap_or_default();
+    let chosen = platform
+        .map(|platform| platform.defaults(cluster, &choices))
+        .unwrap_or_default();
     let infra_id = names::infra_id(&cluster.name_any(), &word("infra-id", names::INFRA_ID_SUFFIX));
     let wanted = fields(&chosen, uuid(settings.seed, &uid), infra_id);
     let live = serde_json::to_value(cluster).expect("a cluster has only text keys and finite numbers");
     let owned = our_fields(cluster);
     let mut intent = json!({"spec": {}, "metadata": {"annotations": {}}});
     let mut is_complete = true;
-    for (path, value) in wanted.into_iter().chain(availability(seen)).chain(annotations_of(&chosen)) {
+    for (path, value) in wanted
+        .into_iter()
+        .chain([availability(seen)])
+        .chain(annotations_of(&chosen))
+    {
         match at(&live, &path) {
             Some(present) if is_owned(&owned, &path) => put(&mut intent, &path, present.clone()),
             Some(_) => {}
@@ -145,13 +147,15 @@ fn fields(chosen: &Chosen, cluster_id: String, infra_id: String) -> Vec<(Path, O
     ]
 }
 
-fn availability(seen: &Seen) -> Option<(Path, Option<Value>)> {
+fn availability(seen: &Seen) -> (Path, Option<Value>) {
     let status = seen.control_plane.as_ref().and_then(|found| found.status.as_ref());
-    let is_available = status.is_some_and(|status| {
-        conditions::holds(&status.conditions, hosted_control_plane::AVAILABLE.as_str())
-    });
+    let is_available =
+        status.is_some_and(|status| conditions::holds(&status.conditions, hosted_control_plane::AVAILABLE.as_str()));
     let key = annotations::HAS_BEEN_AVAILABLE.as_str();
-    Some((path(&["metadata", "annotations", key]), is_available.then(|| "true".into())))
+    (
+        path(&["metadata", "annotations", key]),
+        is_available.then(|| "true".into()),
+    )
 }
 
 fn annotations_of(chosen: &Chosen) -> Vec<(Path, Option<Value>)> {
@@ -166,7 +170,8 @@ fn annotations_of(chosen: &Chosen) -> Vec<(Path, Option<Value>)> {
 fn at<'a>(value: &'a Value, path: &Path) -> Option<&'a Value> {
     let found = path.iter().try_fold(value, |value, segment| value.get(segment))?;
     let is_base_domain = path.last().is_some_and(|last| last == "baseDomain");
-    (!found.is_null() && !(is_base_domain && found == "")).then_some(found)
+    let is_missing = found.is_null() || (is_base_domain && found == "");
+    (!is_missing).then_some(found)
 }
 
 fn put(value: &mut Value, path: &Path, content: Value) {

@@ -9,7 +9,9 @@ use hyperplane_api::{
     cluster_api::cluster::Cluster,
     hyperplane::distribution_release::DistributionRelease,
     hypershift::{
-        hosted_cluster::HostedCluster, hosted_control_plane::HostedControlPlane, node_pool::NodePool,
+        hosted_cluster::{HostedCluster, InfraId},
+        hosted_control_plane::HostedControlPlane,
+        node_pool::NodePool,
     },
 };
 use hyperplane_component_driver::Driver;
@@ -21,7 +23,7 @@ use k8s_openapi::api::{
 };
 use kube::ResourceExt as _;
 
-pub(crate) use self::sources::{Content, Source, State, stamp};
+pub(crate) use self::sources::{Content, Source, State};
 use crate::{metadata, names, references, stores::Stores};
 
 /// What a run has seen.
@@ -60,8 +62,17 @@ pub(crate) async fn dereference(
     driver: &Driver,
     cluster: &HostedCluster,
 ) -> Result<Seen, Failure> {
-    let namespace = names::namespace_of(cluster);
-    let objects = driver.objects(&namespace);
+    let name = names::namespace_of(cluster);
+    let namespace = stores.namespaces.get(&ObjectKey::cluster(&name));
+    // What is in a namespace that was made for somebody else is none of this cluster's business.
+    let is_ours = namespace
+        .as_ref()
+        .is_some_and(|found| metadata::is_claimed(found, cluster));
+    let objects = if is_ours {
+        driver.objects(&name)
+    } else {
+        Objects::default()
+    };
     let sources = match hyperplane_platforms::of(&cluster.spec) {
         Ok(platform) => {
             let (orders, _) = references::orders(cluster, platform);
@@ -69,17 +80,27 @@ pub(crate) async fn dereference(
         }
         Err(_) => Vec::new(),
     };
-    let infra_id = cluster.spec.infra_id.as_ref().map(|id| id.as_str());
+    let infra_id = cluster.spec.infra_id.as_ref().map(InfraId::as_str);
     Ok(Seen {
-        namespace: stores.namespaces.get(&ObjectKey::cluster(&namespace)),
-        control_plane: stores.control_planes.namespace(&namespace).get(&cluster.name_any()),
-        cluster_api: infra_id.and_then(|id| stores.clusters.namespace(&namespace).get(id)),
+        namespace,
+        control_plane: stores
+            .control_planes
+            .namespace(&name)
+            .get(&cluster.name_any())
+            .filter(|_| is_ours),
+        cluster_api: infra_id
+            .and_then(|id| stores.clusters.namespace(&name).get(id))
+            .filter(|_| is_ours),
         node_pools: node_pools(stores, cluster),
         releases: stores.releases.all(),
         sources,
         objects,
-        services: driver.services(&namespace),
-        ignition_server: stores.deployments.namespace(&namespace).get("ignition-server"),
+        services: if is_ours { driver.services(&name) } else { Vec::new() },
+        ignition_server: stores
+            .deployments
+            .namespace(&name)
+            .get("ignition-server")
+            .filter(|_| is_ours),
         zones: stores.zones(),
         taken_names: taken_names(stores, cluster),
         namespaces: named_namespaces(stores, cluster),
@@ -88,16 +109,18 @@ pub(crate) async fn dereference(
 
 /// The pools of a cluster.
 pub(crate) fn node_pools(stores: &Stores, cluster: &HostedCluster) -> Vec<Arc<NodePool>> {
-    let mut pools = stores.node_pools.namespace(cluster.namespace().unwrap_or_default()).all();
+    let mut pools = stores
+        .node_pools
+        .namespace(cluster.namespace().unwrap_or_default())
+        .all();
     pools.retain(|pool| pool.spec.cluster_name.as_str() == cluster.name_any());
     pools
 }
 
 fn taken_names(stores: &Stores, cluster: &HostedCluster) -> Vec<String> {
     let beside = stores.user_secrets.namespace(cluster.namespace().unwrap_or_default());
-    let wanted = [names::admin_kubeconfig(cluster), names::custom_kubeconfig(cluster)];
     let is_taken = |name: &String| beside.get(name).is_some_and(|found| !metadata::is_ours(found.as_ref()));
-    wanted.into_iter().filter(is_taken).collect()
+    names::beside(cluster).into_iter().filter(is_taken).collect()
 }
 
 fn named_namespaces(stores: &Stores, cluster: &HostedCluster) -> BTreeMap<String, bool> {

@@ -20,7 +20,9 @@ pub(crate) fn parse(text: &str) -> Result<Duration, InvalidDuration> {
     }
     let (mut rest, mut seconds) = (text, 0.0);
     while !rest.is_empty() {
-        let digits = rest.find(|one: char| !one.is_ascii_digit() && one != '.').ok_or_else(refused)?;
+        let digits = rest
+            .find(|one: char| !one.is_ascii_digit() && one != '.')
+            .ok_or_else(refused)?;
         let number: f64 = rest[..digits].parse().map_err(|_| refused())?;
         rest = &rest[digits..];
         let letters = rest.find(|one: char| one.is_ascii_digit()).unwrap_or(rest.len());
@@ -48,7 +50,13 @@ mod tests {
 
     #[test]
     fn durations_are_read_as_go_does() {
-        for (text, milliseconds) in [("90s", 90_000), ("1h30m", 5_400_000), ("1.5m", 90_000), ("250ms", 250), ("0", 0)] {
+        for (text, milliseconds) in [
+            ("90s", 90_000),
+            ("1h30m", 5_400_000),
+            ("1.5m", 90_000),
+            ("250ms", 250),
+            ("0", 0),
+        ] {
             assert_eq!(parse(text), Ok(Duration::from_millis(milliseconds)), "{text}");
         }
         for text in ["", "90", "-1s", "1 m", "soon", "1x", ".s", "999999999h"] {

@@ -1,1 +1,65 @@
-//! The operator from a HostedCluster to its control-plane namespace, HostedControlPlane and infrastructure objects, and back to its status.
+//! The operator from a HostedCluster to its control-plane namespace, HostedControlPlane and infrastructure objects, and
+//! back to its status.
+//!
+//! ```text
+//!  caches, users' objects ─► dereference ─► Seen ─► defaults (written back, then everything begins anew)
+//!                                            ├────► validate ─► Verdict: all that is wrong, at once
+//!                                            └────► build ─► Desired ─► apply ─► components ─► status
+//!  deletion: look ─► Remains ─► next ─► Step ─► carry out ─► status, until nothing remains
+//! ```
+//!
+//! Decisions are functions from values to values; `dereference`, `apply`, `components` and the carrying out of a deletion
+//! are all that touches the client.
+
+mod apply;
+mod build;
+mod certificates;
+mod components;
+mod defaults;
+mod deletion;
+mod dereference;
+mod duration;
+mod metadata;
+mod names;
+mod network;
+mod pause;
+mod reconciler;
+mod references;
+mod settings;
+mod status;
+mod stores;
+mod sweep;
+#[cfg(test)]
+mod testing;
+mod triggers;
+mod user_ids;
+mod validate;
+
+use hyperplane_component_driver::{Driver, Owners};
+use hyperplane_runtime::{Manager, Scope, Watch};
+
+pub use self::{
+    build::manager_rules,
+    names::control_plane_namespace,
+    settings::{HostedClusterSettings, ManagementNetworks, SecretBytes, ServedKinds},
+    validate::rules,
+};
+use self::{reconciler::HostedClusters, stores::Stores, user_ids::UserIds};
+
+/// The name of the controller, and of its field manager for ever.
+pub const NAME: &str = "hosted-cluster";
+
+/// Adds the operator to a manager.
+pub fn register(manager: &mut Manager, settings: HostedClusterSettings) {
+    let driver = Driver::new(manager, &Scope::Everywhere, settings.facts.has_monitors);
+    let stores = Stores::new(manager, settings.served);
+    let reconciler = HostedClusters {
+        driver: driver.clone(),
+        stores: stores.clone(),
+        settings,
+        user_ids: UserIds::default(),
+    };
+    let builder = manager.controller(NAME, Watch::all(), reconciler);
+    let builder = driver.watched(builder, Owners::Annotation);
+    triggers::add(builder, &stores).register();
+}

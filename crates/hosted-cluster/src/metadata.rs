@@ -6,7 +6,7 @@ use hyperplane_api::{
     constants::{Annotation, annotations, labels, ours},
     hypershift::hosted_cluster::HostedCluster,
 };
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::{api::core::v1::Namespace, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::{Resource, ResourceExt as _};
 
 use crate::names;
@@ -67,6 +67,12 @@ pub(crate) fn annotation<K: Resource>(object: &K, key: Annotation) -> Option<&st
 /// Whether an annotation says yes.
 pub(crate) fn is_set<K: Resource>(object: &K, key: Annotation) -> bool {
     annotation(object, key) == Some("true")
+}
+
+/// Whether a namespace was made for this very cluster.
+pub(crate) fn is_claimed(namespace: &Namespace, cluster: &HostedCluster) -> bool {
+    let claimant = annotation(namespace, ours::CLAIMED_BY);
+    claimant.is_some() && claimant == cluster.metadata.uid.as_deref()
 }
 
 /// Whether an object was made by us.

@@ -35,6 +35,20 @@ pub(crate) fn custom_kubeconfig(cluster: &HostedCluster) -> String {
     format!("{}-custom-admin-kubeconfig", cluster.name_any())
 }
 
+/// The Secret beside the cluster with the password of its first user.
+pub(crate) fn kubeadmin_password(cluster: &HostedCluster) -> String {
+    format!("{}-kubeadmin-password", cluster.name_any())
+}
+
+/// Every Secret beside the cluster that we make once its control plane has what is in it.
+pub(crate) fn beside(cluster: &HostedCluster) -> [String; 3] {
+    [
+        admin_kubeconfig(cluster),
+        custom_kubeconfig(cluster),
+        kubeadmin_password(cluster),
+    ]
+}
+
 /// The infra id that is chosen for a cluster: its name, cut so that the suffix fits.
 pub(crate) fn infra_id(name: &str, suffix: &str) -> String {
     let name = name.replace('.', "-");
@@ -49,7 +63,10 @@ mod tests {
 
     #[test]
     fn dots_do_not_make_a_namespace() {
-        assert_eq!(control_plane_namespace("clusters", "blue.example"), "clusters-blue-example");
+        assert_eq!(
+            control_plane_namespace("clusters", "blue.example"),
+            "clusters-blue-example"
+        );
     }
 
     #[test]
@@ -58,6 +75,9 @@ mod tests {
         let long = infra_id("a-very-long-name-that-is-cut", "abcde");
         assert_eq!(long, "a-very-long-name-that-abcde");
         assert!(long.len() <= LONGEST_INFRA_ID);
-        assert_eq!(infra_id("cut-right-behind-the-d-dash", "abcde"), "cut-right-behind-the-abcde");
+        assert_eq!(
+            infra_id("cut-right-behind-the-d-dash", "abcde"),
+            "cut-right-behind-the-abcde"
+        );
     }
 }

@@ -74,8 +74,13 @@ pub(crate) struct Order {
 /// Everything that a cluster refers to, and what is wrong with how it does.
 pub(crate) fn orders(cluster: &HostedCluster, platform: &dyn Platform) -> (Vec<Order>, Vec<Problem>) {
     let spec = &cluster.spec;
-    let mut orders = Vec::from_iter(fixed(spec));
-    orders.extend(platform.credentials(spec).into_iter().map(|copy| of_platform(copy, Purpose::Credentials)));
+    let mut orders = fixed(spec).collect::<Vec<_>>();
+    orders.extend(
+        platform
+            .credentials(spec)
+            .into_iter()
+            .map(|copy| of_platform(copy, Purpose::Credentials)),
+    );
     let mut problems = Vec::new();
     match platform.encryption_keys(spec) {
         Ok(keys) => orders.extend(keys.into_iter().map(|copy| of_platform(copy, Purpose::EncryptionKey))),
@@ -162,7 +167,11 @@ fn fixed(spec: &HostedClusterSpec) -> impl Iterator<Item = Order> {
             "spec.etcd.unmanaged.tls.clientSecret",
             &name(etcd),
             certificates::ETCD_CLIENT,
-            &[keys::ETCD_CLIENT_CA, keys::ETCD_CLIENT_CERTIFICATE, keys::ETCD_CLIENT_KEY],
+            &[
+                keys::ETCD_CLIENT_CA,
+                keys::ETCD_CLIENT_CERTIFICATE,
+                keys::ETCD_CLIENT_KEY,
+            ],
         ),
         Order {
             kind: SourceKind::ConfigMap,

@@ -73,7 +73,9 @@ impl Default for ManagementNetworks {
 
 /// A source of bytes that nobody can guess. Cheap to clone.
 #[derive(Clone)]
-pub struct SecretBytes(Arc<dyn Fn(&mut [u8]) + Send + Sync>);
+pub struct SecretBytes(Arc<Fill>);
+
+type Fill = dyn Fn(&mut [u8]) + Send + Sync;
 
 impl SecretBytes {
     /// Bytes from this function.

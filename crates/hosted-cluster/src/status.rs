@@ -3,6 +3,7 @@
 
 mod conditions;
 mod copied;
+mod deleting;
 mod progress;
 #[cfg(test)]
 mod tests;
@@ -23,7 +24,9 @@ use hyperplane_components::Infrastructure;
 use hyperplane_runtime::{Failure, conditions as merging};
 use jiff::Timestamp;
 
+pub(crate) use self::deleting::deleting;
 use crate::{
+    build::kubeadmin_password,
     dereference::Seen,
     names,
     pause::PauseState,
@@ -44,8 +47,6 @@ pub(crate) struct Report<'a> {
     pub(crate) failure: Option<&'a Failure>,
     /// Where the control plane is reached.
     pub(crate) infrastructure: Option<&'a Infrastructure>,
-    /// What the deletion waits for, while one is under way.
-    pub(crate) deletion: Option<&'a str>,
     pub(crate) now: Timestamp,
 }
 
@@ -70,13 +71,14 @@ pub(crate) fn status(report: &Report<'_>) -> HostedClusterStatus {
             .and_then(|status| status.control_plane_version.clone())
             .or(before.control_plane_version),
         kubeconfig: secret(report, kubeconfigs::ADMIN, names::admin_kubeconfig(report.cluster)),
-        custom_kubeconfig: report
-            .cluster
-            .spec
-            .kube_api_server_dns_name
-            .as_ref()
-            .and_then(|_| secret(report, kubeconfigs::CUSTOM_ADMIN, names::custom_kubeconfig(report.cluster))),
-        kubeadmin_password: control_plane.and_then(|status| status.kubeadmin_password.clone()),
+        custom_kubeconfig: report.cluster.spec.kube_api_server_dns_name.as_ref().and_then(|_| {
+            secret(
+                report,
+                kubeconfigs::CUSTOM_ADMIN,
+                names::custom_kubeconfig(report.cluster),
+            )
+        }),
+        kubeadmin_password: password(report),
         ignition_endpoint: ignition_endpoint(report.infrastructure),
         control_plane_endpoint: control_plane.and_then(|status| endpoint(report.cluster, status)),
         oauth_callback_url_template: control_plane.and_then(|status| status.oauth_callback_url_template.clone()),
@@ -99,6 +101,14 @@ pub(crate) fn status(report: &Report<'_>) -> HostedClusterStatus {
 fn secret(report: &Report<'_>, source: &str, name: String) -> Option<LocalObjectReference> {
     let content = report.seen.objects.secret_value(source, keys::KUBECONFIG);
     content.map(|_| LocalObjectReference { name })
+}
+
+/// The password of the first user, where there is one.
+fn password(report: &Report<'_>) -> Option<LocalObjectReference> {
+    let found = kubeadmin_password(report.cluster, report.seen);
+    found.map(|_| LocalObjectReference {
+        name: names::kubeadmin_password(report.cluster),
+    })
 }
 
 /// Where machines fetch their configuration: host and port.

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use hyperplane_api::{
-    cluster_api::cluster::Cluster,
+    cluster_api::{cluster::Cluster, machine::Machine},
     constants::annotations,
     hyperplane::distribution_release::DistributionRelease,
     hypershift::{hosted_control_plane::HostedControlPlane, node_pool::NodePool},
@@ -35,6 +35,7 @@ pub(crate) struct Stores {
     pub(crate) node_pools: Store<NodePool>,
     pub(crate) releases: Store<DistributionRelease>,
     pub(crate) clusters: Store<Cluster>,
+    pub(crate) machines: Store<PartialObjectMeta<Machine>>,
     pub(crate) kubevirt: Option<Store<KubevirtCluster>>,
     pub(crate) agents: Option<Store<AgentCluster>>,
     pub(crate) secrets: Store<Secret>,
@@ -64,6 +65,7 @@ impl Stores {
             node_pools: manager.store(Watch::all()),
             releases: manager.store(Watch::all()),
             clusters: manager.store(ours()),
+            machines: manager.store(Watch::all()),
             kubevirt: served.kubevirt.then(|| manager.store(ours())),
             agents: served.agent.then(|| manager.store(ours())),
             secrets: manager.store(ours()),

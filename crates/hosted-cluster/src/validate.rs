@@ -121,7 +121,10 @@ pub fn rules() -> Vec<&'static Rule> {
         upgrade::RULES,
         sources::RULES,
     ];
-    ours.into_iter().flatten().chain(hyperplane_platforms::rules()).collect()
+    ours.into_iter()
+        .flatten()
+        .chain(hyperplane_platforms::rules())
+        .collect()
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! The kubeconfigs that a control plane has: where each stands, who it is for, and from where it is used. Data, as in the
 //! table of certificates; how one is written stands elsewhere.
 
-use hyperplane_api::constants::objects::{certificates, keys, kubeconfigs, services, signers};
+use std::collections::BTreeSet;
+
+use hyperplane_api::constants::objects::{certificates, copies, keys, kubeconfigs, services, signers};
 
 use crate::{
-    table::{Leaf, LeafRow, Names, Usage, row},
+    table::{LEAVES, Leaf, LeafRow, Names, SIGNERS, Usage, row},
     wanted::{Published, SecretKey, ServiceAccount, Wanted},
 };
 
@@ -25,7 +27,7 @@ pub(crate) struct Kubeconfig {
 /// Whose certificate a kubeconfig has.
 #[derive(Clone, Debug)]
 pub(crate) enum User {
-    /// That of a row of [`LEAVES`].
+    /// That of a row of the table.
     Row(&'static LeafRow),
     /// One that stands nowhere else.
     Own(Leaf),
@@ -39,6 +41,15 @@ enum Server {
     ThisPod,
     Service,
 }
+
+/// Secrets that others write into the same namespace.
+const COPIES: &[&str] = &[
+    copies::PULL_SECRET,
+    copies::SSH_KEY,
+    copies::ENCRYPTION_KEY,
+    copies::ENCRYPTION_KEY_BEFORE,
+    copies::AUDIT_WEBHOOK,
+];
 
 /// Every kubeconfig of a leaf that has a Secret of its own, too.
 const KUBECONFIGS: &[(&str, &str, Server)] = &[
@@ -68,38 +79,33 @@ const KUBECONFIGS: &[(&str, &str, Server)] = &[
     (kubeconfigs::SCHEDULER, certificates::SCHEDULER_CLIENT, Server::Service),
 ];
 
-/// The kubeconfigs that a control plane has.
-pub(crate) fn kubeconfigs(wanted: &Wanted) -> Vec<Kubeconfig> {
-    let mut all: Vec<Kubeconfig> = KUBECONFIGS
-        .iter()
-        .filter(|(_, _, server)| !matches!(server, Server::FurtherName) || wanted.api_server_name.is_some())
-        .map(|(name, leaf, server)| Kubeconfig {
-            place: match *name {
-                // A user may want it elsewhere.
-                kubeconfigs::ADMIN => wanted.admin_kubeconfig.clone(),
-                name => usual(name),
-            },
-            server: server.url(wanted),
-            user: User::Row(row(leaf)),
-            is_cluster_api: false,
-        })
-        .collect();
-    all.push(Kubeconfig {
-        place: SecretKey {
-            name: kubeconfigs::of_cluster_api(&wanted.infra_id),
-            key: keys::CLUSTER_API_KUBECONFIG.to_owned(),
-        },
-        server: Server::Service.url(wanted),
-        user: User::Row(row(certificates::SYSTEM_ADMIN)),
-        is_cluster_api: true,
-    });
-    all.extend(wanted.service_accounts.iter().map(|account| Kubeconfig {
-        place: usual(&kubeconfigs::of_service_account(&account.component)),
-        server: Server::Service.url(wanted),
-        user: User::Own(service_account(account)),
-        is_cluster_api: false,
-    }));
-    all
+/// The kubeconfigs that a control plane has, and the Secrets of those that it cannot have. Users have a say in the names
+/// of two; where something else stands under such a name, writing both would never end.
+pub(crate) fn kubeconfigs(wanted: &Wanted) -> (Vec<Kubeconfig>, Vec<String>) {
+    let accounts = wanted.service_accounts.iter();
+    let accounts: Vec<Kubeconfig> = accounts.map(|account| of_account(account, wanted)).collect();
+    let mut taken: BTreeSet<String> = accounts.iter().map(|account| account.place.name.clone()).collect();
+    let tables = SIGNERS.iter().map(|row| row.secret);
+    let tables = tables.chain(LEAVES.iter().map(|row| row.secret));
+    let tables = tables.chain(KUBECONFIGS.iter().map(|(name, ..)| *name));
+    let tables = tables
+        .chain([certificates::SERVICE_ACCOUNT_KEYS])
+        .chain(COPIES.iter().copied());
+    taken.extend(tables.filter(|name| *name != kubeconfigs::ADMIN).map(str::to_owned));
+    let mut all = Vec::new();
+    let mut clashes = Vec::new();
+    for kubeconfig in [admin(wanted), of_cluster_api(wanted)] {
+        if taken.insert(kubeconfig.place.name.clone()) {
+            all.push(kubeconfig);
+        } else {
+            clashes.push(kubeconfig.place.name);
+        }
+    }
+    let rows = KUBECONFIGS.iter().filter(|(name, ..)| *name != kubeconfigs::ADMIN);
+    let rows = rows.filter(|(_, _, server)| !matches!(server, Server::FurtherName) || wanted.api_server_name.is_some());
+    all.extend(rows.map(|(name, leaf, server)| of_row(usual(name), leaf, *server, wanted)));
+    all.extend(accounts);
+    (all, clashes)
 }
 
 /// Secrets of ours that this control plane must not have: they were asked for before.
@@ -144,6 +150,42 @@ impl Server {
     }
 }
 
+/// That of the administrator, which a user may want elsewhere.
+fn admin(wanted: &Wanted) -> Kubeconfig {
+    let place = wanted.admin_kubeconfig.clone();
+    of_row(place, certificates::SYSTEM_ADMIN, Server::Outside, wanted)
+}
+
+/// That of the administrator, where Cluster API looks for it.
+fn of_cluster_api(wanted: &Wanted) -> Kubeconfig {
+    let place = SecretKey {
+        name: kubeconfigs::of_cluster_api(&wanted.infra_id),
+        key: keys::CLUSTER_API_KUBECONFIG.to_owned(),
+    };
+    Kubeconfig {
+        is_cluster_api: true,
+        ..of_row(place, certificates::SYSTEM_ADMIN, Server::Service, wanted)
+    }
+}
+
+fn of_row(place: SecretKey, leaf: &str, server: Server, wanted: &Wanted) -> Kubeconfig {
+    Kubeconfig {
+        place,
+        server: server.url(wanted),
+        user: User::Row(row(leaf)),
+        is_cluster_api: false,
+    }
+}
+
+fn of_account(account: &ServiceAccount, wanted: &Wanted) -> Kubeconfig {
+    Kubeconfig {
+        place: usual(&kubeconfigs::of_service_account(&account.component)),
+        server: Server::Service.url(wanted),
+        user: User::Own(service_account(account)),
+        is_cluster_api: false,
+    }
+}
+
 fn service_account(account: &ServiceAccount) -> Leaf {
     let ServiceAccount { namespace, name, .. } = account;
     Leaf {
@@ -167,12 +209,10 @@ fn usual(name: &str) -> SecretKey {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use hyperplane_api::constants::objects::bundles;
 
     use super::*;
-    use crate::table::{BUNDLES, LEAVES};
+    use crate::table::BUNDLES;
 
     #[test]
     fn kubeconfigs_are_of_leaves_that_exist() {

@@ -35,6 +35,10 @@ const REPLACE_REMEDY: &str = "what it signs ends with it; delete the Secret to h
 const KEY_REMEDY: &str = "restore the Secret from a backup; if it is lost, delete it, and a new key is made, which makes \
     every token of a service account invalid";
 
+/// What is said of a name that is taken.
+const CLASH_REMEDY: &str = "choose another place for the administrator's kubeconfig, or make the cluster anew with \
+    another infraID";
+
 /// What is known of an authority.
 enum Authority {
     Known(Box<Certificate>),
@@ -88,13 +92,22 @@ impl<'a> Planner<'a> {
     }
 
     pub(crate) fn plan(mut self) -> Plan {
-        let kubeconfigs = kubeconfigs::kubeconfigs(self.wanted);
+        let (kubeconfigs, clashes) = kubeconfigs::kubeconfigs(self.wanted);
+        for secret in clashes {
+            let fault = "something else of the control plane stands in it, so no kubeconfig can";
+            self.problem(&secret, fault.to_owned(), CLASH_REMEDY);
+        }
         self.signers();
         self.service_account_keys();
         self.bundles();
         self.judge_leaves(&kubeconfigs);
+        let is_early = |kubeconfig: &Kubeconfig| self.comes_before_leaves(kubeconfig);
+        let (early, late): (Vec<Kubeconfig>, Vec<Kubeconfig>) = kubeconfigs.into_iter().partition(is_early);
+        for kubeconfig in early {
+            self.kubeconfig(kubeconfig);
+        }
         self.leaves();
-        for kubeconfig in kubeconfigs {
+        for kubeconfig in late {
             self.kubeconfig(kubeconfig);
         }
         self.unwanted();
@@ -285,6 +298,22 @@ impl<'a> Planner<'a> {
                 }
             }
         }
+    }
+
+    /// Whether a kubeconfig is written before the leaves are: it is about to trust one more authority of servers, and must
+    /// not meet a server of that authority before. One whose own certificate changes has to wait for that.
+    fn comes_before_leaves(&self, kubeconfig: &Kubeconfig) -> bool {
+        let is_issued = |verdict: &Verdict| matches!(verdict, Verdict::Issue(..));
+        let secret = match &kubeconfig.user {
+            User::Row(row) => row.secret,
+            User::Own(_) => kubeconfig.place.name.as_str(),
+        };
+        if !self.leaves.values().any(is_issued) || is_issued(&self.leaves[secret]) {
+            return false;
+        }
+        let found = Content::read(self.existing.kubeconfig(&kubeconfig.place));
+        let trusts = found.as_ref().map(|found| found.authority.as_str());
+        self.bundles.contains(bundles::ROOT) || trusts != self.existing.bundle(bundles::ROOT)
     }
 
     fn kubeconfig(&mut self, kubeconfig: Kubeconfig) {

@@ -107,6 +107,7 @@ pub(crate) const BUNDLES: &[Bundle] = &[
     ),
     bundle(bundles::KUBELET_CLIENT, &[signers::KUBELET_CLIENT]),
     bundle(bundles::KONNECTIVITY, &[signers::KONNECTIVITY]),
+    bundle(bundles::IGNITION, &[signers::IGNITION]),
 ];
 
 /// The administrators of Kubernetes: no rule has to name them.
@@ -131,6 +132,8 @@ pub(crate) const LEAVES: &[LeafRow] = &[
     LeafRow { usage: Usage::Both, ..server(certificates::ETCD_SERVER, signers::ETCD, "etcd-server", etcd_names) },
     LeafRow { usage: Usage::Both, ..server(certificates::ETCD_PEER, signers::ETCD, "etcd-discovery", etcd_names) },
     client(certificates::ETCD_METRICS_CLIENT, signers::ETCD_METRICS, "etcd-metrics-client", None),
+    // Kubernetes binds this group to what metrics are read with, and to nothing else.
+    client(certificates::METRICS_CLIENT, signers::CONTROL_PLANE, "hyperplane-metrics", Some("system:monitoring")),
     server(certificates::KONNECTIVITY_SERVER, signers::KONNECTIVITY, "konnectivity-server", |wanted| at(services::KONNECTIVITY_LOCAL, wanted)),
     server(certificates::KONNECTIVITY_CLUSTER, signers::KONNECTIVITY, "konnectivity-cluster", konnectivity_names),
     client(certificates::KONNECTIVITY_CLIENT, signers::KONNECTIVITY, "konnectivity-client", None),

@@ -4,126 +4,15 @@
 
 mod support;
 
-use std::{fs, process::Command, time::Duration};
+use std::{fs, process::Command};
 
 use hyperplane_api::constants::objects::{bundles, certificates, keys, kubeconfigs, signers};
 use hyperplane_pki_issue::{KeyAlgorithm, Wanted};
-use rustls_pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject as _};
-use support::{DAY, World, wanted};
-use webpki::{EndEntityCert, KeyUsage, anchor_from_trusted_cert};
-
-/// Whether a certificate is trusted, for a client or for a server of a name.
-fn accept(world: &World, pem: &str, bundle: &str, server: Option<&str>) -> Result<(), webpki::Error> {
-    let der = CertificateDer::from_pem_slice(pem.as_bytes()).unwrap();
-    let leaf = EndEntityCert::try_from(&der)?;
-    let trusted: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(bundle.as_bytes())
-        .map(Result::unwrap)
-        .collect();
-    let anchors: Vec<_> = trusted
-        .iter()
-        .map(|der| anchor_from_trusted_cert(der).unwrap())
-        .collect();
-    let now = UnixTime::since_unix_epoch(Duration::from_secs(world.now.as_second().try_into().unwrap()));
-    let usage = if server.is_some() {
-        KeyUsage::server_auth()
-    } else {
-        KeyUsage::client_auth()
-    };
-    leaf.verify_for_usage(webpki::ALL_VERIFICATION_ALGS, &anchors, &[], now, usage, None, None)?;
-    match server {
-        Some(name) => leaf.verify_is_valid_for_subject_name(&ServerName::try_from(name).unwrap()),
-        None => Ok(()),
-    }
-}
-
-/// Servers, who trusts them, and names by which they are reached.
-const SERVERS: &[(&str, &str, &[&str])] = &[
-    (
-        certificates::API_SERVER,
-        bundles::ROOT,
-        &[
-            "localhost",
-            "127.0.0.1",
-            "::1",
-            "kubernetes",
-            "kubernetes.default",
-            "kubernetes.default.svc",
-            "kubernetes.default.svc.cluster.local",
-            "172.31.0.1",
-            "fd00::1",
-            "kube-apiserver",
-            "kube-apiserver.clusters-example.svc",
-            "kube-apiserver.clusters-example.svc.cluster.local",
-            "api.example.com",
-            "kubernetes.example.org",
-            "172.20.0.1",
-            "node.example.com",
-            "api.example.hypershift.local",
-        ],
-    ),
-    (
-        certificates::SCHEDULER_SERVER,
-        bundles::ROOT,
-        &["localhost", "kube-scheduler.clusters-example.svc"],
-    ),
-    (certificates::CONTROLLER_MANAGER_SERVER, bundles::ROOT, &["localhost"]),
-    (
-        certificates::ETCD_SERVER,
-        bundles::ETCD,
-        &[
-            "etcd-client",
-            "etcd-client.clusters-example.svc",
-            "etcd-0.etcd-discovery.clusters-example.svc",
-            "etcd-2.etcd-discovery.clusters-example.svc.cluster.local",
-            "localhost",
-            "127.0.0.1",
-            "::1",
-        ],
-    ),
-    (
-        certificates::ETCD_PEER,
-        bundles::ETCD,
-        &["etcd-1.etcd-discovery.clusters-example.svc"],
-    ),
-    (
-        certificates::KONNECTIVITY_SERVER,
-        bundles::KONNECTIVITY,
-        &[
-            "konnectivity-server-local",
-            "konnectivity-server-local.clusters-example.svc",
-            "localhost",
-        ],
-    ),
-    (
-        certificates::KONNECTIVITY_CLUSTER,
-        bundles::KONNECTIVITY,
-        &["konnectivity-server", "192.0.2.8"],
-    ),
-    (
-        certificates::OPENSHIFT_API_SERVER,
-        bundles::ROOT,
-        &[
-            "openshift-apiserver.clusters-example.svc",
-            "openshift-apiserver.clusters-example.svc.cluster.local",
-        ],
-    ),
-];
-
-/// Clients, and who trusts them.
-const CLIENTS: &[(&str, &str)] = &[
-    (certificates::API_SERVER_KUBELET_CLIENT, bundles::KUBELET_CLIENT),
-    (certificates::AGGREGATOR_CLIENT, bundles::AGGREGATOR_CLIENT),
-    (certificates::SYSTEM_ADMIN, bundles::CLIENT),
-    (certificates::BOOTSTRAP, bundles::CLIENT),
-    (certificates::CONFIG_OPERATOR, bundles::CLIENT),
-    (certificates::SCHEDULER_CLIENT, bundles::CLIENT),
-    (certificates::CONTROLLER_MANAGER_CLIENT, bundles::CLIENT),
-    (certificates::ETCD_SERVER, bundles::ETCD),
-    (certificates::ETCD_PEER, bundles::ETCD),
-    (certificates::ETCD_METRICS_CLIENT, bundles::ETCD_METRICS),
-    (certificates::KONNECTIVITY_CLIENT, bundles::KONNECTIVITY),
-    (certificates::KONNECTIVITY_AGENT, bundles::KONNECTIVITY),
-];
+use support::{
+    DAY, World,
+    trust::{CLIENTS, SERVERS, accept},
+    wanted,
+};
 
 fn check_all(wanted: &Wanted) {
     let world = World::settled(wanted);
@@ -142,9 +31,6 @@ fn check_all(wanted: &Wanted) {
         let pem = world.text(secret, keys::TLS_CERTIFICATE);
         assert_eq!(accept(&world, &pem, &world.bundle(bundle), None), Ok(()), "{secret}");
     }
-    let pem = world.text(certificates::IGNITION_SERVER, keys::TLS_CERTIFICATE);
-    let trusted = world.text(signers::IGNITION, keys::CA_CERTIFICATE);
-    assert_eq!(accept(&world, &pem, &trusted, Some("ignition.example.com")), Ok(()));
     let pem = world.text(certificates::ETCD_CLIENT, keys::ETCD_CLIENT_CERTIFICATE);
     assert_eq!(accept(&world, &pem, &world.bundle(bundles::ETCD), None), Ok(()));
     assert_eq!(

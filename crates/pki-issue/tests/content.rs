@@ -11,7 +11,7 @@ use hyperplane_api::constants::objects::{certificates, keys, kubeconfigs, signer
 use hyperplane_pki_issue::{Published, SecretKey, issue};
 use rustls_pki_types::{CertificateDer, pem::PemObject as _};
 use serde_json::Value;
-use support::{World, wanted};
+use support::{LEAVES, World, trust::SIGNERS, wanted};
 use x509_parser::parse_x509_certificate;
 
 fn subject(pem: &str) -> String {
@@ -54,6 +54,10 @@ fn subjects_are_those_that_kubernetes_expects() {
             certificates::CONTROLLER_MANAGER_CLIENT,
             "CN=system:kube-controller-manager",
         ),
+        (
+            certificates::METRICS_CLIENT,
+            "O=system:monitoring, CN=hyperplane-metrics",
+        ),
     ] {
         assert_eq!(
             subject(&world.text(secret, keys::TLS_CERTIFICATE)),
@@ -94,7 +98,11 @@ fn serial_numbers_are_positive_short_and_unique() {
             }
         }
     }
-    assert_eq!(count, 12 + 20);
+    assert_eq!(
+        count,
+        SIGNERS.len() + LEAVES - 1,
+        "one leaf stands in a kubeconfig only"
+    );
     assert_eq!(serials.len(), count);
 }
 

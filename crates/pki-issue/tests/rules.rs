@@ -8,7 +8,7 @@ use hyperplane_api::constants::objects::{bundles, certificates, keys, kubeconfig
 use hyperplane_pki_issue::{KeyAlgorithm, Lifetime, Published, Reason, ServiceAccountKey};
 use jiff::SignedDuration;
 use rcgen::{CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
-use support::{DAY, START, World, check, host, published, wanted};
+use support::{Change, DAY, LEAVES, START, World, check, host, published, wanted};
 
 const OWN_KUBECONFIG: &str = "cloud-controller-manager-service-account-kubeconfig";
 const ADMIN_KUBECONFIGS: [&str; 5] = [
@@ -26,6 +26,7 @@ fn signers() {
         |world, _| world.delete(signers::IGNITION),
         &[
             (signers::IGNITION, Reason::Missing),
+            (bundles::IGNITION, Reason::Signer),
             (certificates::IGNITION_SERVER, Reason::Signer),
         ],
     );
@@ -292,6 +293,20 @@ fn bundles_and_kubeconfigs_and_keys() {
 }
 
 #[test]
+fn the_public_half_of_a_former_key_stays_trusted() {
+    let wanted = wanted();
+    let mut world = World::settled(&wanted);
+    let (name, public) = (certificates::SERVICE_ACCOUNT_KEYS, keys::SERVICE_ACCOUNT_PUBLIC_KEY);
+    let former = world.text(name, public);
+    let key = KeyPair::generate().unwrap();
+    world.put(name, keys::SERVICE_ACCOUNT_KEY, &key.serialize_pem());
+    assert_eq!(world.steps(&wanted), [(name.to_owned(), Reason::Content)]);
+    world.round(&wanted);
+    assert_eq!(world.text(name, public), key.public_key_pem() + &former);
+    assert_eq!(world.steps(&wanted), []);
+}
+
+#[test]
 fn metadata_is_put_back_and_content_stays() {
     let wanted = wanted();
     for name in [
@@ -347,7 +362,7 @@ fn another_validity_is_taken_at_once_by_every_leaf() {
         wanted.lifetime = Lifetime::parse(Some(text), None).unwrap();
         let plan = world.round(&wanted);
         let issued = plan.issue.iter().filter(|step| step.reason == Reason::Validity).count();
-        assert_eq!(issued, if is_taken { 21 } else { 0 }, "{text}");
+        assert_eq!(issued, if is_taken { LEAVES } else { 0 }, "{text}");
         assert_eq!(world.steps(&wanted), [], "{text}");
     }
 }
@@ -362,7 +377,7 @@ fn clocks_that_are_set_back_do_not_leave_leaves_of_the_future() {
     let plan = world.round(&wanted);
     assert_eq!(
         plan.issue.iter().filter(|step| step.reason == Reason::NotBegun).count(),
-        21
+        LEAVES
     );
     assert_eq!(world.steps(&wanted), []);
 }
@@ -379,4 +394,30 @@ fn a_kubeconfig_that_nobody_asks_for_goes() {
     let mut world = World::settled(&support::wanted());
     world.secret(kubeconfigs::CUSTOM_ADMIN).metadata.owner_references = None;
     assert_eq!(world.plan(&wanted).unwanted, [] as [&str; 0]);
+}
+
+#[test]
+fn a_name_that_is_taken_is_told_and_written_once() {
+    let taken: [Change; 4] = [
+        |_, wanted| wanted.infra_id = "admin".to_owned(),
+        |_, wanted| {
+            wanted.infra_id = "custom-admin".to_owned();
+            wanted.api_server_name = None;
+        },
+        |_, wanted| wanted.infra_id = "cloud-controller-manager-service-account".to_owned(),
+        |_, wanted| wanted.admin_kubeconfig.name = signers::ROOT.to_owned(),
+    ];
+    for (number, change) in taken.into_iter().enumerate() {
+        let mut wanted = wanted();
+        let mut world = World::settled(&wanted);
+        let before = world.text(signers::ROOT, keys::CA_KEY);
+        change(&mut world, &mut wanted);
+        let problems = world.round(&wanted).problems;
+        assert_eq!(problems.len(), 1, "{number}");
+        assert!(problems[0].remedy.contains("infraID"));
+        let again = world.plan(&wanted);
+        assert!(again.issue.is_empty() && again.unwanted.is_empty(), "{number}");
+        assert_eq!(world.text(signers::ROOT, keys::CA_KEY), before);
+        assert_eq!(again.problems, problems);
+    }
 }

@@ -12,7 +12,10 @@ use hyperplane_api::{
         objects::{keys, kubeconfigs},
         ours::{KEY_ALGORITHM, MANAGED_BY, MANAGED_BY_US},
     },
-    hypershift::{hosted_control_plane::HostedControlPlane, networking::ClusterNetworking, services::PublishedService},
+    hypershift::{
+        dns::DomainName, hosted_control_plane::HostedControlPlane, networking::ClusterNetworking,
+        services::PublishedService,
+    },
 };
 use hyperplane_components::{Endpoint, Infrastructure, hosted_service_accounts};
 use hyperplane_pki_issue::{
@@ -50,7 +53,7 @@ pub(crate) fn build(control_plane: &HostedControlPlane, infrastructure: &Infrast
     let api_server = publish(&infrastructure.api_server);
     let konnectivity = publish(&infrastructure.konnectivity);
     let ignition = publish(&infrastructure.ignition);
-    let name = spec.kube_api_server_dns_name.as_ref().map(|name| name.as_str());
+    let name = spec.kube_api_server_dns_name.as_ref().map(DomainName::as_str);
     let name = name.filter(|name| !name.is_empty()).map(Host::parse);
     let wanted = Wanted {
         namespace: control_plane.namespace().unwrap_or_default(),

@@ -3,25 +3,22 @@
 use std::{sync::Arc, time::Duration};
 
 use hyperplane_api::{
-    constants::{
-        annotations::{CONTROL_PLANE_OPERATOR_IMAGE, DISABLE_PKI_RECONCILIATION},
-        objects::roles,
-        ours::TENANT_OPERATORS,
-    },
+    constants::{annotations::DISABLE_PKI_RECONCILIATION, objects::roles},
     hypershift::{
         hosted_control_plane::HostedControlPlane,
         paused::{Pause, pause},
     },
 };
+use hyperplane_component_driver::{serves, tenant};
 use hyperplane_components::observe;
 use hyperplane_pki_issue::{Plan, plan};
-use hyperplane_runtime::{Context, Failure, Identity, Next, Reconciler};
+use hyperplane_runtime::{Context, Failure, Next, Reconciler};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Service;
 use kube::ResourceExt as _;
 
 use crate::{
-    PkiSettings, Scope,
+    PkiSettings,
     apply::apply,
     build::{annotation, build},
     dereference::{Stores, live},
@@ -30,8 +27,6 @@ use crate::{
 
 /// How often a control plane is looked at without a reason: every change is watched, and every deadline is known.
 pub(crate) const RESYNC: Duration = Duration::from_hours(24);
-/// The value of the annotation of control planes that have operators of their own.
-const DEDICATED: &str = "dedicated";
 
 /// Keeps certificates issued and fresh.
 pub(crate) struct Pki {
@@ -43,7 +38,8 @@ impl Reconciler for Pki {
     type Object = HostedControlPlane;
 
     async fn reconcile(&self, context: &Context, control_plane: Arc<HostedControlPlane>) -> Result<Next, Failure> {
-        if !self.is_served(&control_plane) || annotation(&control_plane, DISABLE_PKI_RECONCILIATION).is_some() {
+        let PkiSettings { scope, facts } = &self.settings;
+        if !serves(scope, &control_plane) || annotation(&control_plane, DISABLE_PKI_RECONCILIATION).is_some() {
             return Ok(Next::OnChange);
         }
         let now = context.now();
@@ -53,10 +49,10 @@ impl Reconciler for Pki {
             Pause::Until(_) | Pause::No => {}
         }
         let namespace = control_plane.namespace().unwrap_or_default();
-        let context = self.as_tenant(context, &namespace)?;
+        let context = tenant(context, scope, &namespace, roles::PKI_OPERATOR)?;
         let services = self.stores.services(&namespace);
         let services: Vec<&Service> = services.iter().map(AsRef::as_ref).collect();
-        let infrastructure = observe(&control_plane, &self.settings.management, &services);
+        let infrastructure = observe(&control_plane, &facts.management(&control_plane), &services);
         let built = build(&control_plane, &infrastructure);
         let mut planned = plan(&built.wanted, &self.stores.existing(&namespace), now);
         if has_work(&planned) {
@@ -69,25 +65,6 @@ impl Reconciler for Pki {
         }
         report(&context, &control_plane, &planned.problems, &built.mistakes).await?;
         Ok(after(now, planned.next_look))
-    }
-}
-
-impl Pki {
-    /// Whether this process serves the control plane. An operator image of its own means operators of its own.
-    fn is_served(&self, control_plane: &HostedControlPlane) -> bool {
-        let is_dedicated = annotation(control_plane, TENANT_OPERATORS) == Some(DEDICATED)
-            || annotation(control_plane, CONTROL_PLANE_OPERATOR_IMAGE).is_some_and(|image| !image.is_empty());
-        matches!(self.settings.scope, Scope::Dedicated(_)) || !is_dedicated
-    }
-
-    fn as_tenant(&self, context: &Context, namespace: &str) -> Result<Context, Failure> {
-        match self.settings.scope {
-            Scope::Shared => {
-                let identity = Identity::new(namespace, roles::PKI_OPERATOR).map_err(Failure::fatal)?;
-                Ok(context.acting_as(identity))
-            }
-            Scope::Dedicated(_) => Ok(context.clone()),
-        }
     }
 }
 

@@ -64,7 +64,7 @@ enum Next {
     Switch,
 }
 
-/// What to do when all of a file is read up to a position.
+/// What to do when a file was read up to a position before this was seen, and to its end after that.
 fn next(reading: Identity, position: u64, seen: Option<Seen>) -> Next {
     match seen {
         Some(seen) if seen.identity != reading => Next::Switch,
@@ -112,13 +112,15 @@ async fn copy(
         *follower = Follower::open(path).await.map_err(unreadable)?;
         return Ok(follower.is_some());
     };
-    // What is at the path is looked at first: whoever rotates has written all of the old file by then.
+    // What is at the path is looked at first: whoever rotates has written all of the old file by then. It grows while it
+    // is read, so its length counts against what was read before.
+    let position = open.position;
     let seen = look(path).await.map_err(unreadable)?;
     while let Some(chunk) = open.read().await.map_err(unreadable)? {
         output.write_all(chunk).await.map_err(TailError::Write)?;
     }
     output.flush().await.map_err(TailError::Write)?;
-    match next(open.identity, open.position, seen) {
+    match next(open.identity, position, seen) {
         Next::Stay => Ok(false),
         Next::Restart => open.restart().await.map(|()| true).map_err(unreadable),
         Next::Switch => {

@@ -6,6 +6,9 @@ use std::{env, ffi::OsString, fmt, path::PathBuf};
 /// The Kubernetes that tests run against unless they say otherwise.
 pub const KUBERNETES_VERSION: &str = "1.36.4";
 
+/// The Kubernetes from which tests upgrade to that one: a patch of the minor before.
+pub const PREVIOUS_KUBERNETES_VERSION: &str = "1.35.8";
+
 /// Written last into a cache directory: where it is missing, the directory is half built and is not used.
 pub const MANIFEST: &str = "manifest.json";
 
@@ -22,17 +25,23 @@ pub enum Program {
     Scheduler,
     /// The command-line client.
     Kubectl,
+    /// The way of an API server into the network of its nodes.
+    KonnectivityServer,
 }
 
 impl Program {
-    /// All of them; this is what `cargo xtask kube-assets` builds.
-    pub const ALL: [Self; 5] = [
+    /// What is built of the Kubernetes that tests run against.
+    pub const ALL: [Self; 6] = [
         Self::Etcd,
         Self::ApiServer,
         Self::ControllerManager,
         Self::Scheduler,
         Self::Kubectl,
+        Self::KonnectivityServer,
     ];
+
+    /// What is built of the Kubernetes from which tests upgrade.
+    pub const PREVIOUS: [Self; 3] = [Self::ApiServer, Self::ControllerManager, Self::Scheduler];
 
     /// What a directory that the user points at must hold; common bundles carry no more than these.
     const REQUIRED: [Self; 3] = [Self::Etcd, Self::ApiServer, Self::Kubectl];
@@ -45,6 +54,7 @@ impl Program {
             Self::ControllerManager => "kube-controller-manager",
             Self::Scheduler => "kube-scheduler",
             Self::Kubectl => "kubectl",
+            Self::KonnectivityServer => "proxy-server",
         }
     }
 }
@@ -60,6 +70,11 @@ impl Assets {
     /// The programs of `KUBEBUILDER_ASSETS` if it is set, else those that `cargo xtask kube-assets` built.
     pub fn locate() -> Result<Self, Error> {
         Environment::read().locate(KUBERNETES_VERSION)
+    }
+
+    /// The programs from which tests upgrade, which nobody brings.
+    pub fn locate_previous() -> Result<Self, Error> {
+        Environment::read().cached(PREVIOUS_KUBERNETES_VERSION)
     }
 
     /// The path of one program, which must exist.

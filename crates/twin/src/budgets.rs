@@ -13,16 +13,12 @@ use k8s_openapi::{
     },
     apimachinery::pkg::apis::meta::v1::{Condition, Time},
 };
-use kube::{
-    Api, ResourceExt,
-    api::PostParams,
-};
+use kube::{Api, ResourceExt, api::PostParams};
 
 use crate::{
     moment,
     number::{count, scaled},
-    pods,
-    selector,
+    pods, selector,
     workloads::daemon_set,
 };
 
@@ -53,7 +49,10 @@ impl Reconciler for Budgets {
             let mut changed = (*budget).clone();
             changed.status = Some(status);
             let api: Api<PodDisruptionBudget> = Api::namespaced(context.client().clone(), &namespace);
-            match api.replace_status(&budget.name_any(), &PostParams::default(), &changed).await {
+            match api
+                .replace_status(&budget.name_any(), &PostParams::default(), &changed)
+                .await
+            {
                 // Whatever came in between will show in the cache, and causes another run.
                 Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => {}
                 written => written.map(|_| ())?,
@@ -69,9 +68,21 @@ impl Budgets {
         let mut expected = BTreeMap::new();
         for owner in pods.iter().filter_map(|pod| pods::controller(pod.as_ref())) {
             let wanted = match owner.kind.as_str() {
-                "ReplicaSet" => self.replica_sets.namespace(namespace).get(&owner.name).and_then(|set| set.spec.as_ref()?.replicas),
-                "StatefulSet" => self.stateful_sets.namespace(namespace).get(&owner.name).and_then(|set| set.spec.as_ref()?.replicas),
-                "DaemonSet" => self.daemon_sets.namespace(namespace).get(&owner.name).map(|set| daemon_set::wanted(&set)),
+                "ReplicaSet" => self
+                    .replica_sets
+                    .namespace(namespace)
+                    .get(&owner.name)
+                    .and_then(|set| set.spec.as_ref()?.replicas),
+                "StatefulSet" => self
+                    .stateful_sets
+                    .namespace(namespace)
+                    .get(&owner.name)
+                    .and_then(|set| set.spec.as_ref()?.replicas),
+                "DaemonSet" => self
+                    .daemon_sets
+                    .namespace(namespace)
+                    .get(&owner.name)
+                    .map(|set| daemon_set::wanted(&set)),
                 _ => None,
             };
             if let Some(wanted) = wanted {
@@ -92,9 +103,9 @@ fn status(
     let before = budget.status.clone().unwrap_or_default();
     let (disrupted, wake) = disrupted(&before, pods, now);
     let (expected, desired) = counts(budget, pods, expected);
-    let healthy = pods.iter().filter(|pod| {
-        pods::is_ready(pod) && !pods::is_terminating(pod) && !disrupted.contains_key(&pod.name_any())
-    });
+    let healthy = pods
+        .iter()
+        .filter(|pod| pods::is_ready(pod) && !pods::is_terminating(pod) && !disrupted.contains_key(&pod.name_any()));
     let healthy = count(healthy.count());
     let allowed = if expected > 0 { (healthy - desired).max(0) } else { 0 };
     let status = PodDisruptionBudgetStatus {
@@ -118,7 +129,9 @@ fn disrupted(
     let mut disrupted = before.disrupted_pods.clone().unwrap_or_default();
     let end = |since: &Time| moment::after_seconds(since.0, DISRUPTED_SECONDS);
     disrupted.retain(|name, since| {
-        let is_there = pods.iter().any(|pod| pod.name_any() == *name && !pods::is_terminating(pod));
+        let is_there = pods
+            .iter()
+            .any(|pod| pod.name_any() == *name && !pods::is_terminating(pod));
         is_there && end(since) > now
     });
     let wake = disrupted.values().map(end).min();
@@ -130,7 +143,10 @@ fn counts(budget: &PodDisruptionBudget, pods: &[Arc<Pod>], expected: &BTreeMap<S
     let spec = budget.spec.as_ref();
     let by_controllers: i32 = expected.values().sum();
     if let Some(most) = spec.and_then(|spec| spec.max_unavailable.as_ref()) {
-        return (by_controllers, (by_controllers - scaled(most, by_controllers, true)).max(0));
+        return (
+            by_controllers,
+            (by_controllers - scaled(most, by_controllers, true)).max(0),
+        );
     }
     match spec.and_then(|spec| spec.min_available.as_ref()) {
         Some(least @ k8s_openapi::apimachinery::pkg::util::intstr::IntOrString::Int(_)) => {
@@ -147,9 +163,19 @@ fn condition(
     is_allowed: bool,
     now: Timestamp,
 ) -> Condition {
-    let (status, reason) = if is_allowed { ("True", "SufficientPods") } else { ("False", "InsufficientPods") };
-    let known = before.conditions.iter().flatten().find(|condition| condition.type_ == "DisruptionAllowed");
-    let since = known.filter(|known| known.status == status).map(|known| known.last_transition_time.clone());
+    let (status, reason) = if is_allowed {
+        ("True", "SufficientPods")
+    } else {
+        ("False", "InsufficientPods")
+    };
+    let known = before
+        .conditions
+        .iter()
+        .flatten()
+        .find(|condition| condition.type_ == "DisruptionAllowed");
+    let since = known
+        .filter(|known| known.status == status)
+        .map(|known| known.last_transition_time.clone());
     Condition {
         type_: "DisruptionAllowed".to_owned(),
         status: status.to_owned(),
@@ -192,10 +218,16 @@ mod tests {
             (json!({"minAvailable": 1}), 0, 0, (0, 1, 0)),
         ];
         for (spec, all, ready, expected) in cases {
-            let pods: Vec<Arc<Pod>> = (0..all).map(|number| pod(&format!("p{number}"), number < ready)).collect();
+            let pods: Vec<Arc<Pod>> = (0..all)
+                .map(|number| pod(&format!("p{number}"), number < ready))
+                .collect();
             let wanted = BTreeMap::from([("s".to_owned(), 3)]);
             let (status, _) = status(&budget(&spec), &pods, &wanted, NOW.parse().unwrap());
-            let found = (status.expected_pods.unwrap(), status.desired_healthy.unwrap(), status.disruptions_allowed.unwrap());
+            let found = (
+                status.expected_pods.unwrap(),
+                status.desired_healthy.unwrap(),
+                status.disruptions_allowed.unwrap(),
+            );
             assert_eq!(found, expected, "{spec} with {ready} of {all}");
         }
     }
@@ -209,7 +241,10 @@ mod tests {
         budget.status = serde_json::from_value(disrupted).unwrap();
         let at = |text: &str| status(&budget, &pods, &BTreeMap::new(), text.parse().unwrap());
         let (soon, wake) = at("2026-01-02T03:04:10Z");
-        assert_eq!((soon.disruptions_allowed, wake), (Some(1), Some("2026-01-02T03:06:05Z".parse().unwrap())));
+        assert_eq!(
+            (soon.disruptions_allowed, wake),
+            (Some(1), Some("2026-01-02T03:06:05Z".parse().unwrap()))
+        );
         assert_eq!(soon.disrupted_pods.unwrap().into_keys().collect::<Vec<_>>(), ["a"]);
         assert_eq!(at("2026-01-02T03:06:05Z").0.disruptions_allowed, Some(2));
     }

@@ -82,9 +82,10 @@ impl Faults {
     /// Whether a node is not heard of.
     pub(crate) fn is_gone(&self, node: &str) -> bool {
         let faults = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        faults
-            .iter()
-            .any(|fault| fault.kind == FaultKind::NodeGone && matches!(fault.selector.node.as_str(), name if name.is_empty() || name == node))
+        faults.iter().any(|fault| {
+            fault.kind == FaultKind::NodeGone
+                && matches!(fault.selector.node.as_str(), name if name.is_empty() || name == node)
+        })
     }
 }
 

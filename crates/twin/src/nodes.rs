@@ -78,7 +78,10 @@ pub(crate) fn is_ours(node: &Node, twin: &str) -> bool {
 /// The address of a node, which follows from its name.
 pub(crate) fn address(node: &Node) -> String {
     let addresses = node.status.as_ref().and_then(|status| status.addresses.as_ref());
-    let internal = addresses.into_iter().flatten().find(|address| address.type_ == "InternalIP");
+    let internal = addresses
+        .into_iter()
+        .flatten()
+        .find(|address| address.type_ == "InternalIP");
     internal.map(|address| address.address.clone()).unwrap_or_default()
 }
 
@@ -104,7 +107,10 @@ fn build(twin: &str, settings: &NodeSettings, number: usize) -> Node {
 }
 
 fn zone_letter(zone: usize) -> String {
-    let letter = u8::try_from(zone).ok().filter(|zone| *zone < 26).map(|zone| char::from(b'a' + zone));
+    let letter = u8::try_from(zone)
+        .ok()
+        .filter(|zone| *zone < 26)
+        .map(|zone| char::from(b'a' + zone));
     letter.map_or_else(|| zone.to_string(), |letter| letter.to_string())
 }
 
@@ -133,7 +139,9 @@ impl Reconciler for Nodes {
             return Ok(Next::After(LOOK));
         }
         let now = context.now();
-        context.apply_status(node.as_ref(), &status(&node, &self.settings, is_gone, now)).await?;
+        context
+            .apply_status(node.as_ref(), &status(&node, &self.settings, is_gone, now))
+            .await?;
         if self.is_whole {
             self.taint(context, &node, is_gone, now).await?;
         }
@@ -150,7 +158,11 @@ impl Reconciler for Nodes {
 impl Nodes {
     /// Puts the taints on that keep pods away from a node that is gone or new, and takes them off.
     async fn taint(&self, context: &Context, node: &Node, is_gone: bool, now: Timestamp) -> Result<(), Failure> {
-        let known = node.spec.as_ref().and_then(|spec| spec.taints.clone()).unwrap_or_default();
+        let known = node
+            .spec
+            .as_ref()
+            .and_then(|spec| spec.taints.clone())
+            .unwrap_or_default();
         let mut taints = known.clone();
         // A node that is there takes pods, from the moment on at which it says so.
         taints.retain(|taint| taint.key != NOT_READY && (is_gone || taint.key != UNREACHABLE));
@@ -167,7 +179,8 @@ impl Nodes {
         }
         let change = json!({"metadata": {"resourceVersion": node.resource_version()}, "spec": {"taints": taints}});
         let api: Api<Node> = Api::all(context.client().clone());
-        api.patch(&node.name_any(), &PatchParams::default(), &Patch::Merge(change)).await?;
+        api.patch(&node.name_any(), &PatchParams::default(), &Patch::Merge(change))
+            .await?;
         Ok(())
     }
 }
@@ -175,9 +188,15 @@ impl Nodes {
 fn status(node: &Node, settings: &NodeSettings, is_gone: bool, now: Timestamp) -> Value {
     let resources = json!({"cpu": settings.cpu, "memory": settings.memory, "pods": settings.pods.to_string()});
     let name = node.name_any();
-    let known = node.status.as_ref().and_then(|status| status.conditions.clone()).unwrap_or_default();
+    let known = node
+        .status
+        .as_ref()
+        .and_then(|status| status.conditions.clone())
+        .unwrap_or_default();
     let make = |type_: &str, status: &str, reason: &str, message: &str| {
-        let before = known.iter().find(|condition| condition.type_ == type_ && condition.status == status);
+        let before = known
+            .iter()
+            .find(|condition| condition.type_ == type_ && condition.status == status);
         let since = before.and_then(|before| before.last_transition_time.clone());
         let since = since.unwrap_or_else(|| moment::written(now));
         NodeCondition {
@@ -195,7 +214,11 @@ fn status(node: &Node, settings: &NodeSettings, is_gone: bool, now: Timestamp) -
     } else {
         make("Ready", "True", "KubeletReady", "kubelet is posting ready status")
     };
-    let number: u32 = name.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or_default();
+    let number: u32 = name
+        .rsplit('-')
+        .next()
+        .and_then(|number| number.parse().ok())
+        .unwrap_or_default();
     let host = std::net::Ipv4Addr::from(0xc0a8_0000 + 1 + number);
     json!({
         "capacity": resources, "allocatable": resources,
@@ -241,13 +264,22 @@ impl Reconciler for Evictions {
 
     async fn reconcile(&self, context: &Context, node: Arc<Node>) -> Result<Next, Failure> {
         let (name, now) = (node.name_any(), context.now());
-        let taints = node.spec.as_ref().and_then(|spec| spec.taints.clone()).unwrap_or_default();
+        let taints = node
+            .spec
+            .as_ref()
+            .and_then(|spec| spec.taints.clone())
+            .unwrap_or_default();
         let taints: Vec<Taint> = taints.into_iter().filter(|taint| taint.effect == "NoExecute").collect();
         if taints.is_empty() {
             return Ok(Next::OnChange);
         }
         let mut next: Option<Timestamp> = None;
-        for pod in self.pods.all().iter().filter(|pod| pods::node(pod) == name && pods::is_active(pod)) {
+        for pod in self
+            .pods
+            .all()
+            .iter()
+            .filter(|pod| pods::node(pod) == name && pods::is_active(pod))
+        {
             match leaves_at(pod, &taints, now) {
                 Some(at) if at <= now => context.delete(pod.as_ref()).await?,
                 at => next = moment::sooner(next, at),
@@ -261,7 +293,12 @@ impl Reconciler for Evictions {
 fn leaves_at(pod: &Pod, taints: &[Taint], now: Timestamp) -> Option<Timestamp> {
     let moments = taints.iter().filter_map(|taint| {
         let since = taint.time_added.as_ref().map_or(now, |time| time.0);
-        match toleration(pod, &taint.key, taint.value.as_deref().unwrap_or_default(), &taint.effect) {
+        match toleration(
+            pod,
+            &taint.key,
+            taint.value.as_deref().unwrap_or_default(),
+            &taint.effect,
+        ) {
             None => Some(since),
             Some(toleration) => Some(moment::after_seconds(since, toleration.toleration_seconds?)),
         }
@@ -275,7 +312,11 @@ mod tests {
 
     #[test]
     fn nodes_are_spread_over_zones() {
-        let settings = NodeSettings { count: 5, zones: 3, ..NodeSettings::default() };
+        let settings = NodeSettings {
+            count: 5,
+            zones: 3,
+            ..NodeSettings::default()
+        };
         let zones: Vec<String> = (0..5)
             .map(|number| build("t", &settings, number).labels()["topology.kubernetes.io/zone"].clone())
             .collect();
@@ -299,7 +340,10 @@ mod tests {
         patient["tolerationSeconds"] = json!(300);
         let taints = [taint];
         assert_eq!(leaves_at(&pod(json!([])), &taints, now), Some(now));
-        assert_eq!(leaves_at(&pod(json!([patient])), &taints, now), Some(moment::after_seconds(now, 300)));
+        assert_eq!(
+            leaves_at(&pod(json!([patient])), &taints, now),
+            Some(moment::after_seconds(now, 300))
+        );
         assert_eq!(leaves_at(&pod(json!([exists])), &taints, now), None);
     }
 }

@@ -16,7 +16,11 @@ pub(crate) fn scaled(value: &IntOrString, total: i32, rounds_up: bool) -> i32 {
                 return 0;
             };
             let product = percent.saturating_mul(i64::from(total));
-            let rounded = if rounds_up { (product + 99).div_euclid(100) } else { product.div_euclid(100) };
+            let rounded = if rounds_up {
+                (product + 99).div_euclid(100)
+            } else {
+                product.div_euclid(100)
+            };
             i32::try_from(rounded).unwrap_or(i32::MAX)
         }
     }
@@ -28,9 +32,19 @@ mod tests {
 
     #[test]
     fn percentages_are_rounded_as_asked() {
-        for (text, total, up, down) in [("25%", 3, 1, 0), ("25%", 4, 1, 1), ("50%", 3, 2, 1), ("0%", 9, 0, 0), ("x", 9, 0, 0)] {
+        for (text, total, up, down) in [
+            ("25%", 3, 1, 0),
+            ("25%", 4, 1, 1),
+            ("50%", 3, 2, 1),
+            ("0%", 9, 0, 0),
+            ("x", 9, 0, 0),
+        ] {
             let value = IntOrString::String(text.to_owned());
-            assert_eq!((scaled(&value, total, true), scaled(&value, total, false)), (up, down), "{text} of {total}");
+            assert_eq!(
+                (scaled(&value, total, true), scaled(&value, total, false)),
+                (up, down),
+                "{text} of {total}"
+            );
         }
         assert_eq!(scaled(&IntOrString::Int(7), 3, true), 7);
     }

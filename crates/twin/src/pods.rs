@@ -1,13 +1,13 @@
 //! What can be said of a pod: whether it is ready, counts, belongs to somebody. Pure.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use k8s_openapi::{
     api::core::v1::{Container, Pod, PodCondition, PodSpec},
     apimachinery::pkg::apis::meta::v1::OwnerReference,
 };
-use kube::{Resource, ResourceExt};
+use kube::Resource;
 
 use crate::moment;
 
@@ -106,9 +106,4 @@ pub(crate) fn owned<K: Resource>(all: Vec<Arc<K>>, uid: Option<&str>) -> Vec<Arc
 pub(crate) fn created<K: Resource>(object: &K) -> Timestamp {
     let created = object.meta().creation_timestamp.as_ref();
     created.map_or(Timestamp::MIN, |created| created.0)
-}
-
-/// Its labels.
-pub(crate) fn labels<K: ResourceExt>(object: &K) -> &BTreeMap<String, String> {
-    object.labels()
 }

@@ -81,7 +81,11 @@ fn decimal(number: &str, scale: i128) -> Option<i128> {
 
 const fn divide_up(number: i128, by: i128) -> i128 {
     let quotient = number.div_euclid(by);
-    if number.rem_euclid(by) == 0 { quotient } else { quotient + 1 }
+    if number.rem_euclid(by) == 0 {
+        quotient
+    } else {
+        quotient + 1
+    }
 }
 
 #[cfg(test)]

@@ -71,10 +71,22 @@ mod tests {
             (json!({}), true),
             (json!({"matchLabels": {"a": "1"}}), true),
             (json!({"matchLabels": {"a": "2"}}), false),
-            (json!({"matchExpressions": [{"key": "a", "operator": "In", "values": ["1", "2"]}]}), true),
-            (json!({"matchExpressions": [{"key": "c", "operator": "NotIn", "values": ["1"]}]}), true),
-            (json!({"matchExpressions": [{"key": "b", "operator": "DoesNotExist"}]}), false),
-            (json!({"matchLabels": {"a": "1"}, "matchExpressions": [{"key": "c", "operator": "Exists"}]}), false),
+            (
+                json!({"matchExpressions": [{"key": "a", "operator": "In", "values": ["1", "2"]}]}),
+                true,
+            ),
+            (
+                json!({"matchExpressions": [{"key": "c", "operator": "NotIn", "values": ["1"]}]}),
+                true,
+            ),
+            (
+                json!({"matchExpressions": [{"key": "b", "operator": "DoesNotExist"}]}),
+                false,
+            ),
+            (
+                json!({"matchLabels": {"a": "1"}, "matchExpressions": [{"key": "c", "operator": "Exists"}]}),
+                false,
+            ),
         ];
         for (selector, expected) in cases {
             let parsed: LabelSelector = serde_json::from_value(selector.clone()).unwrap();
@@ -86,7 +98,12 @@ mod tests {
     #[test]
     fn selectors_of_nodes_compare_numbers() {
         let labels = Labels::from([("cores".to_owned(), "8".to_owned())]);
-        for (operator, value, expected) in [("Gt", "4", true), ("Gt", "8", false), ("Lt", "9", true), ("Lt", "x", false)] {
+        for (operator, value, expected) in [
+            ("Gt", "4", true),
+            ("Gt", "8", false),
+            ("Lt", "9", true),
+            ("Lt", "x", false),
+        ] {
             let requirement = NodeSelectorRequirement {
                 key: "cores".to_owned(),
                 operator: operator.to_owned(),

@@ -42,6 +42,7 @@ impl Reconciler for Claims {
         if !(self.selects)(&claim) {
             return Ok(Next::OnChange);
         }
+        self.hosted.tidy(&claim.namespace().unwrap_or_default());
         let volume = build(&claim);
         context.apply(&volume).await?;
         if !self.binds {
@@ -124,7 +125,9 @@ impl Reconciler for Volumes {
             return Ok(Next::OnChange);
         }
         let is_claimed = claim_of(&volume).is_some_and(|(key, uid)| {
-            self.claims.get(&key).is_some_and(|claim| claim.uid().as_deref() == Some(uid))
+            self.claims
+                .get(&key)
+                .is_some_and(|claim| claim.uid().as_deref() == Some(uid))
         });
         if self.binds {
             let phase = if is_claimed { "Bound" } else { "Released" };

@@ -1,5 +1,5 @@
-//! Builds etcd and Kubernetes from Go modules into the cache, once per version. It owns the order of steps, the lock
-//! and the manifest; what is built is in `module`.
+//! Builds etcd, Kubernetes and the konnectivity server from Go modules into the cache, once per version. It owns the
+//! order of steps, the lock and the manifest; what is built is in `module`.
 
 mod module;
 mod version;
@@ -12,7 +12,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail, ensure};
-use hyperplane_testbed::assets::{Environment, MANIFEST, Program};
+use hyperplane_testbed::assets::{Environment, KUBERNETES_VERSION, MANIFEST, PREVIOUS_KUBERNETES_VERSION, Program};
 use serde_json::{Deserializer, Value, json};
 
 use self::module::{Facts, KUBERNETES};
@@ -22,18 +22,38 @@ use crate::process;
 /// How long one step may take: a cold build of kube-apiserver needs five minutes on two cores.
 const STEP_LIMIT: Duration = Duration::from_mins(30);
 
-/// Builds what is missing.
-pub(crate) fn run(version: Version) -> Result<()> {
+/// Builds what is missing of one version, or of those that tests need.
+pub(crate) fn run(version: Option<Version>) -> Result<()> {
+    if let Some(version) = version {
+        return ensure_built(version, &Program::ALL);
+    }
+    ensure_built(parse(KUBERNETES_VERSION)?, &Program::ALL)?;
+    run_previous()
+}
+
+/// Builds what is missing of the version from which tests upgrade.
+pub(crate) fn run_previous() -> Result<()> {
+    ensure_built(parse(PREVIOUS_KUBERNETES_VERSION)?, &Program::PREVIOUS)
+}
+
+fn parse(version: &str) -> Result<Version> {
+    version.parse().map_err(anyhow::Error::msg)
+}
+
+fn ensure_built(version: Version, programs: &[Program]) -> Result<()> {
     let directory = Environment::read().cache_directory(&version.to_string())?;
     let parent = directory.parent().context("the cache lies in a directory")?;
     fs::create_dir_all(parent).with_context(|| format!("making {}", parent.display()))?;
     // Held until the end; the operating system releases it even if this process is killed.
     let _lock = lock(&parent.join(format!("{version}.lock")))?;
-    if directory.join(MANIFEST).is_file() {
+    // The same version may have been built with fewer programs.
+    let is_built = |program: &Program| directory.join(program.name()).is_file();
+    if directory.join(MANIFEST).is_file() && programs.iter().all(is_built) {
         println!("Kubernetes {version} is in {}", directory.display());
         return Ok(());
     }
-    build(version, &directory).with_context(|| format!("building Kubernetes {version} in {}", directory.display()))
+    build(version, programs, &directory)
+        .with_context(|| format!("building Kubernetes {version} in {}", directory.display()))
 }
 
 fn lock(path: &Path) -> Result<File> {
@@ -49,25 +69,40 @@ fn lock(path: &Path) -> Result<File> {
     Ok(file)
 }
 
-fn build(version: Version, directory: &Path) -> Result<()> {
+fn build(version: Version, programs: &[Program], directory: &Path) -> Result<()> {
     let start = Instant::now();
     let go = go_version()?;
     println!("building Kubernetes {version} with {go} into {}", directory.display());
-    if directory.exists() {
+    if directory.exists() && !directory.join(MANIFEST).is_file() {
         fs::remove_dir_all(directory).context("removing a half-built directory")?;
     }
     let source = directory.join("build");
-    fs::create_dir_all(&source).context("making the build directory")?;
-    let facts = prepare(version, &source)?;
-    for (index, program) in Program::ALL.into_iter().enumerate() {
-        let label = format!("[{}/{}] {}", index + 1, Program::ALL.len(), program.name());
+    let konnectivity = source.join("konnectivity");
+    fs::create_dir_all(&konnectivity).context("making the build directory")?;
+    let facts = prepare(version, programs, &source)?;
+    if programs.contains(&Program::KonnectivityServer) {
+        let (module, programs) = (module::konnectivity_file(), [Program::KonnectivityServer]);
+        prepare_module(&module, &programs, "downloading modules of konnectivity", &konnectivity)?;
+    }
+    for (index, program) in programs.iter().enumerate() {
         let output = directory.join(program.name());
-        let mut command = go_command(&source);
+        if output.is_file() {
+            continue;
+        }
+        let label = format!("[{}/{}] {}", index + 1, programs.len(), program.name());
+        let source = match program {
+            Program::KonnectivityServer => &konnectivity,
+            _ => &source,
+        };
+        // Beside its place first: whatever is in its place is whole.
+        let partial = source.join(program.name());
+        let mut command = go_command(source);
         command.args(["build", "-trimpath", "-ldflags", &version.linker_flags(), "-o"]);
-        step(command.arg(output).arg(module::package(program)), &label, &source)?;
+        step(command.arg(&partial).arg(module::package(*program)), &label, source)?;
+        fs::rename(partial, output).with_context(|| format!("keeping {}", program.name()))?;
     }
     fs::remove_dir_all(&source).context("removing the build directory")?;
-    write_manifest(version, &facts, &go, directory)?;
+    write_manifest(version, programs, &facts, &go, directory)?;
     println!(
         "Kubernetes {version} is in {} after {:.0} s",
         directory.display(),
@@ -76,8 +111,8 @@ fn build(version: Version, directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes the module and lets Go complete it.
-fn prepare(version: Version, source: &Path) -> Result<Facts> {
+/// Writes the module of Kubernetes and lets Go complete it.
+fn prepare(version: Version, programs: &[Program], source: &Path) -> Result<Facts> {
     let release = format!("{KUBERNETES}@v{version}");
     let mut download = go_command(source);
     let downloaded = step(
@@ -93,10 +128,17 @@ fn prepare(version: Version, source: &Path) -> Result<Facts> {
         source,
     )?;
     let facts = Facts::read(&json_of(&module_file)?)?;
-    fs::write(source.join("go.mod"), facts.module_file(version)).context("writing go.mod")?;
-    fs::write(source.join("tools.go"), module::source_file()).context("writing tools.go")?;
-    step(go_command(source).args(["mod", "tidy"]), "downloading modules", source)?;
+    let programs = programs.iter().copied();
+    let programs: Vec<Program> = programs.filter(|it| *it != Program::KonnectivityServer).collect();
+    let module = facts.module_file(version, &programs);
+    prepare_module(&module, &programs, "downloading modules", source)?;
     Ok(facts)
+}
+
+fn prepare_module(module: &str, programs: &[Program], label: &str, source: &Path) -> Result<()> {
+    fs::write(source.join("go.mod"), module).context("writing go.mod")?;
+    fs::write(source.join("tools.go"), module::source_file(programs)).context("writing tools.go")?;
+    step(go_command(source).args(["mod", "tidy"]), label, source).map(drop)
 }
 
 /// Runs one command, prints how long it took, and gives back its output.
@@ -146,11 +188,14 @@ fn json_of(output: &str) -> Result<Value> {
 }
 
 /// Says what is here and that it is complete; written under another name first, so that it is never half there.
-fn write_manifest(version: Version, facts: &Facts, go: &str, directory: &Path) -> Result<()> {
-    let programs: Vec<_> = Program::ALL.iter().map(|program| program.name()).collect();
+fn write_manifest(version: Version, programs: &[Program], facts: &Facts, go: &str, directory: &Path) -> Result<()> {
+    let etcd = programs
+        .contains(&Program::Etcd)
+        .then(|| facts.etcd.trim_start_matches('v'));
+    let programs: Vec<_> = programs.iter().map(|program| program.name()).collect();
     let manifest = json!({
         "kubernetes": version.to_string(),
-        "etcd": facts.etcd.trim_start_matches('v'),
+        "etcd": etcd,
         "go": go,
         "programs": programs,
     });

@@ -12,6 +12,13 @@ pub(crate) const KUBERNETES: &str = "k8s.io/kubernetes";
 /// The module that holds etcd.
 const ETCD: &str = "go.etcd.io/etcd/server/v3";
 
+/// The module that holds the konnectivity server, and its version: the minor is that of Kubernetes.
+const KONNECTIVITY: &str = "sigs.k8s.io/apiserver-network-proxy";
+const KONNECTIVITY_VERSION: &str = "v0.36.0";
+
+/// The version of Go that it asks for.
+const KONNECTIVITY_GO: &str = "1.26.2";
+
 /// What Kubernetes' own module file says, as far as it matters here.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Facts {
@@ -48,25 +55,41 @@ impl Facts {
         })
     }
 
-    /// The module file.
-    pub(crate) fn module_file(&self, version: Version) -> String {
+    /// The module file for some programs.
+    pub(crate) fn module_file(&self, version: Version, programs: &[Program]) -> String {
         let staging_version = version.staging();
         let replacement = |path: &String| format!("\t{path} => {path} {staging_version}\n");
         let replacements = self.staging.iter().map(replacement).collect::<Vec<_>>().concat();
+        let etcd = match programs.contains(&Program::Etcd) {
+            true => format!("\t{ETCD} {}\n", self.etcd),
+            false => String::new(),
+        };
         format!(
             "module kubeassets\n\n\
              go {}\n\n\
-             require (\n\t{ETCD} {}\n\t{KUBERNETES} v{version}\n)\n\n\
+             require (\n{etcd}\t{KUBERNETES} v{version}\n)\n\n\
              replace (\n{replacements})\n",
-            self.go, self.etcd
+            self.go
         )
     }
 }
 
-/// A source file that imports all programs, so that Go keeps what they need.
-pub(crate) fn source_file() -> String {
-    let imports = Program::ALL
-        .map(|program| format!("\t_ \"{}\"\n", package(program)))
+/// The module file of the konnectivity server. It has one of its own: what it requires would change what Kubernetes is
+/// built with. Inside of its own repository its client lies beside it, so a version of that is named.
+pub(crate) fn konnectivity_file() -> String {
+    format!(
+        "module kubeassets\n\n\
+         go {KONNECTIVITY_GO}\n\n\
+         require (\n\t{KONNECTIVITY} {KONNECTIVITY_VERSION}\n\t{KONNECTIVITY}/konnectivity-client {KONNECTIVITY_VERSION}\n)\n"
+    )
+}
+
+/// A source file that imports programs, so that Go keeps what they need.
+pub(crate) fn source_file(programs: &[Program]) -> String {
+    let imports = programs
+        .iter()
+        .map(|program| format!("\t_ \"{}\"\n", package(*program)))
+        .collect::<Vec<_>>()
         .concat();
     format!("//go:build tools\n\npackage kubeassets\n\nimport (\n{imports})\n")
 }
@@ -75,6 +98,7 @@ pub(crate) fn source_file() -> String {
 pub(crate) fn package(program: Program) -> String {
     match program {
         Program::Etcd => ETCD.to_owned(),
+        Program::KonnectivityServer => format!("{KONNECTIVITY}/cmd/server"),
         kubernetes => format!("{KUBERNETES}/cmd/{}", kubernetes.name()),
     }
 }
@@ -105,7 +129,13 @@ mod tests {
             go 1.26.0\n\n\
             require (\n\tgo.etcd.io/etcd/server/v3 v3.6.8\n\tk8s.io/kubernetes v1.36.4\n)\n\n\
             replace (\n\tk8s.io/api => k8s.io/api v0.36.4\n\tk8s.io/kubectl => k8s.io/kubectl v0.36.4\n)\n";
-        assert_eq!(facts().module_file("1.36.4".parse().unwrap()), expected);
+        assert_eq!(facts().module_file("1.36.4".parse().unwrap(), &Program::ALL), expected);
+    }
+
+    #[test]
+    fn only_modules_of_the_programs_are_required() {
+        let text = facts().module_file("1.35.8".parse().unwrap(), &Program::PREVIOUS);
+        assert!(text.contains("require (\n\tk8s.io/kubernetes v1.35.8\n)\n"), "{text}");
     }
 
     #[test]
@@ -116,7 +146,7 @@ mod tests {
 
     #[test]
     fn all_programs_are_imported() {
-        let source = source_file();
+        let source = source_file(&Program::ALL);
         for package in ["go.etcd.io/etcd/server/v3", "k8s.io/kubernetes/cmd/kube-apiserver"] {
             assert!(source.contains(&format!("\t_ \"{package}\"\n")), "{source}");
         }

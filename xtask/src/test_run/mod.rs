@@ -99,9 +99,10 @@ pub(crate) fn prepare_servers() -> Result<()> {
     let environment = Environment::read();
     if environment.kubebuilder_assets.is_some() {
         environment.locate(KUBERNETES_VERSION)?;
-        return Ok(());
+        // Nobody brings two versions.
+        return kube_assets::run_previous();
     }
-    kube_assets::run(KUBERNETES_VERSION.parse().map_err(anyhow::Error::msg)?)
+    kube_assets::run(None)
 }
 
 /// All tests of a binary, those that plain `cargo test` leaves out included, except for soaks.

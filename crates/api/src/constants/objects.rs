@@ -55,6 +55,8 @@ pub mod bundles {
     pub const KUBELET_CLIENT: &str = "kubelet-client-ca";
     /// Who signs for konnectivity.
     pub const KONNECTIVITY: &str = "konnectivity-ca-bundle";
+    /// Who signs for the ignition server.
+    pub const IGNITION: &str = "ignition-server-ca";
 }
 
 /// Secrets with authorities: [`keys::CA_CERTIFICATE`] and [`keys::CA_KEY`]. Written by the PKI operator.
@@ -116,6 +118,8 @@ pub mod certificates {
     pub const ETCD_PEER: &str = "etcd-peer-tls";
     /// A reader of etcd's metrics.
     pub const ETCD_METRICS_CLIENT: &str = "etcd-metrics-client-tls";
+    /// A reader of the metrics of programs of Kubernetes.
+    pub const METRICS_CLIENT: &str = "metrics-client";
     /// The konnectivity server, towards the API server and others of the control plane.
     pub const KONNECTIVITY_SERVER: &str = "konnectivity-server";
     /// The konnectivity server, towards agents.

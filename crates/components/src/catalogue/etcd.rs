@@ -5,7 +5,7 @@
 
 use hyperplane_api::{
     constants::objects,
-    hypershift::etcd::{EtcdManagementType, managed::EtcdManaged},
+    hypershift::etcd::{EtcdManagementType, managed::EtcdManaged, unmanaged::EtcdUnmanaged},
 };
 use k8s_openapi::{
     api::core::v1::{Container, ResourceRequirements},
@@ -17,6 +17,7 @@ use crate::{
     flags,
     inputs::Inputs,
     manifest::Workload,
+    quantity::canonical,
     replicas,
     volumes::mount,
 };
@@ -48,6 +49,12 @@ pub(super) fn is_managed(inputs: &Inputs<'_>) -> bool {
     inputs.control_plane.spec.etcd.management_type != EtcdManagementType::Unmanaged
 }
 
+/// The etcd of the user's own, if that is what the control plane has.
+pub(super) fn unmanaged<'a>(inputs: &Inputs<'a>) -> Option<&'a EtcdUnmanaged> {
+    let unmanaged = inputs.control_plane.spec.etcd.unmanaged.as_ref();
+    unmanaged.filter(|_| !is_managed(inputs))
+}
+
 fn managed<'a>(inputs: &Inputs<'a>) -> Option<&'a EtcdManaged> {
     inputs.control_plane.spec.etcd.managed.as_ref()
 }
@@ -58,6 +65,13 @@ fn waits(inputs: &Inputs<'_>) -> Vec<String> {
         return Vec::new();
     };
     let mut waits = Vec::new();
+    let volume = managed.storage.persistent_volume.as_ref();
+    if let Some(volume) = volume.filter(|volume| canonical(&volume.size.to_string()).is_none()) {
+        let size = &volume.size;
+        waits.push(format!(
+            "spec.etcd.managed.storage.persistentVolume.size {size} is not an amount: give one such as 8Gi"
+        ));
+    }
     if !managed.shards.is_empty() {
         waits.push(
             "spec.etcd.managed.shards cannot be carried out: remove it, all data then lies in one etcd".to_owned(),
@@ -106,7 +120,9 @@ fn store(inputs: &Inputs<'_>, workload: &mut Workload) {
     for (claim, volume) in claims.filter_map(|claim| Some((claim, volume?))) {
         let spec = claim.spec.get_or_insert_default();
         let requests = spec.resources.get_or_insert_default().requests.get_or_insert_default();
-        requests.insert("storage".to_owned(), Quantity(volume.size.to_string()));
+        if let Some(size) = canonical(&volume.size.to_string()) {
+            requests.insert("storage".to_owned(), Quantity(size));
+        }
         spec.storage_class_name.clone_from(&volume.storage_class_name);
     }
 }

@@ -79,6 +79,9 @@ const DRAIN: i64 = 65;
 fn waits(inputs: &Inputs<'_>) -> Vec<String> {
     let mut waits = encryption::waits(inputs);
     waits.extend(authentication::waits(inputs));
+    if !etcd::is_managed(inputs) && etcd::unmanaged(inputs).is_none() {
+        waits.push("spec.etcd.unmanaged is absent: say where etcd is found".to_owned());
+    }
     waits
 }
 
@@ -165,12 +168,9 @@ fn issuer(inputs: &Inputs<'_>, container: &mut Container) {
 
 /// An etcd of the user's own is found where the spec says, and trusted by what its Secret holds.
 fn store(inputs: &Inputs<'_>, workload: &mut Workload) {
-    let Some(unmanaged) = inputs.control_plane.spec.etcd.unmanaged.as_ref() else {
+    let Some(unmanaged) = etcd::unmanaged(inputs) else {
         return;
     };
-    if etcd::is_managed(inputs) {
-        return;
-    }
     if let Some(container) = workload.container_mut(NAME) {
         flags::set(container, "etcd-servers", &unmanaged.endpoint);
         let shards = unmanaged.shards.iter().flat_map(|shard| {

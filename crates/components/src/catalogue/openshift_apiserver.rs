@@ -1,5 +1,6 @@
 //! OpenShift's API server, where the release carries it: an API that the hosted API server aggregates.
 
+use super::etcd;
 use crate::{
     component::{Asset, Component, Sidecar, Traits, WorkloadKind, asset},
     configuration::audit,
@@ -40,13 +41,7 @@ fn adapt_audit(inputs: &Inputs<'_>, manifest: &mut Manifest) {
 
 /// An etcd of the user's own serves this API, too.
 fn adapt_config(inputs: &Inputs<'_>, manifest: &mut Manifest) {
-    let endpoint = inputs
-        .control_plane
-        .spec
-        .etcd
-        .unmanaged
-        .as_ref()
-        .map(|unmanaged| unmanaged.endpoint.as_str());
+    let endpoint = etcd::unmanaged(inputs).map(|unmanaged| unmanaged.endpoint.as_str());
     let (Manifest::ConfigMap(map), Some(endpoint)) = (manifest, endpoint) else {
         return;
     };
@@ -56,7 +51,7 @@ fn adapt_config(inputs: &Inputs<'_>, manifest: &mut Manifest) {
 }
 
 fn adapt(inputs: &Inputs<'_>, workload: &mut Workload) {
-    let Some(unmanaged) = inputs.control_plane.spec.etcd.unmanaged.as_ref() else {
+    let Some(unmanaged) = etcd::unmanaged(inputs) else {
         return;
     };
     let volumes = workload.pod_mut().volumes.iter_mut().flatten();

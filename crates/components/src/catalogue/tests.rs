@@ -1,1 +1,356 @@
-//! The catalogue as a whole.
+//! The catalogue as a whole, and what the choices of a spec change in its components.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use serde_json::{Value, json};
+
+use super::{catalogue, hosted_service_accounts, manager_catalogue};
+use crate::{
+    assets,
+    component::{Component, HostedServiceAccount, Sidecar, WorkloadKind},
+    dependencies, images,
+    manifest::Workload,
+    sidecars,
+    support::{World, all, choices, component, extended_release, flag, release, rendered_text},
+};
+
+#[test]
+fn every_asset_is_in_the_catalogue_and_can_be_read() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/assets");
+    let mut on_disk = BTreeSet::new();
+    for part in fs::read_dir(&folder).expect("the folder can be read") {
+        let part = part.expect("the folder can be read");
+        for file in fs::read_dir(part.path()).expect("the folder can be read") {
+            let file = file.expect("the folder can be read").file_name();
+            on_disk.insert(format!(
+                "{}/{}",
+                part.file_name().to_string_lossy(),
+                file.to_string_lossy()
+            ));
+        }
+    }
+    let listed = all().flat_map(|component| component.assets);
+    let listed: BTreeSet<String> = listed.map(|asset| asset.file.to_owned()).collect();
+    assert_eq!(listed, on_disk);
+    for component in all() {
+        let workload = assets::workload(component);
+        assert_eq!(workload.kind(), component.kind, "{}", component.name);
+        assert_eq!(workload.meta().name.as_deref(), Some(component.name));
+        assert_eq!(
+            component.assets.len(),
+            assets::manifests(component).count() + 1,
+            "{}",
+            component.name
+        );
+    }
+}
+
+#[test]
+fn names_are_unique_and_dependencies_come_first() {
+    let names: Vec<&str> = catalogue().iter().map(|component| component.name).collect();
+    let unique: BTreeSet<&str> = all().map(|component| component.name).collect();
+    assert_eq!(unique.len(), all().count());
+    for (index, component) in catalogue().iter().enumerate() {
+        for dependency in component.dependencies {
+            assert!(
+                names[..index].contains(dependency),
+                "{} before {dependency}",
+                component.name
+            );
+        }
+    }
+    // What the manager runs comes before and goes after everything else, and so waits for nothing.
+    for component in manager_catalogue() {
+        assert!(component.traits.precedes_api_server && component.dependencies.is_empty());
+    }
+}
+
+#[test]
+fn dependencies_are_those_of_the_reference() {
+    let world = World::new(&json!({}), &extended_release());
+    for (name, expected) in [
+        ("etcd", &[][..]),
+        ("kube-apiserver", &["etcd"]),
+        ("kube-controller-manager", &["kube-apiserver"]),
+        ("kube-scheduler", &["kube-apiserver"]),
+        ("openshift-apiserver", &["kube-apiserver"]),
+        ("konnectivity-agent", &["openshift-apiserver", "kube-apiserver"]),
+        ("ignition-server", &[]),
+        ("router", &[]),
+        ("machine-approver", &["kube-apiserver"]),
+        ("cluster-autoscaler", &["kube-apiserver"]),
+        ("cluster-api", &[]),
+        ("capi-provider", &[]),
+        ("control-plane-operator", &[]),
+    ] {
+        let found = dependencies::of(component(name), &world.inputs());
+        assert_eq!(found.wanted, expected, "{name}");
+        assert!(found.dropped.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn choices_say_which_components_a_control_plane_has() {
+    let plain = [
+        "etcd",
+        "kube-apiserver",
+        "kube-controller-manager",
+        "kube-scheduler",
+        "cluster-autoscaler",
+        "machine-approver",
+        "ignition-server",
+        "router",
+    ];
+    let plus = |names: &[&'static str]| -> BTreeSet<&'static str> { plain.iter().chain(names).copied().collect() };
+    let minus = |names: &[&'static str]| -> BTreeSet<&'static str> {
+        plain.into_iter().filter(|name| !names.contains(name)).collect()
+    };
+    let operators = [
+        "control-plane-operator",
+        "control-plane-pki-operator",
+        "hosted-cluster-config-operator",
+    ];
+    for (choice, expected) in [
+        ("single", plus(&[])),
+        ("kubevirt", plus(&[])),
+        ("own etcd", minus(&["etcd"])),
+        ("node ports", minus(&["router"])),
+        ("dedicated operators", plus(&operators)),
+        ("no machines", minus(&["cluster-autoscaler", "machine-approver"])),
+        ("no ignition", minus(&["ignition-server"])),
+    ] {
+        let change = choices::choices().into_iter().find(|(name, _)| *name == choice);
+        let world = choices::chosen(&[change.expect("it is a choice")], release("1.36"));
+        let present = all().filter(|component| images::exists(component, &world.inputs()));
+        let found: BTreeSet<&str> = present.map(|component| component.name).collect();
+        assert_eq!(found, expected, "{choice}");
+    }
+}
+
+#[test]
+fn components_that_act_in_the_hosted_cluster_can() {
+    let accounts: BTreeSet<&str> = hosted_service_accounts().map(|(name, _)| name).collect();
+    for component in all() {
+        let workload = assets::workload(component);
+        let volumes = workload.pod().and_then(|pod| pod.volumes.as_ref());
+        let mut kubeconfigs = volumes
+            .into_iter()
+            .flatten()
+            .filter(|volume| volume.name == "kubeconfig");
+        let secret = kubeconfigs
+            .next()
+            .and_then(|volume| volume.secret.as_ref()?.secret_name.clone());
+        let is_probed = component
+            .sidecars
+            .iter()
+            .any(|one| matches!(one, Sidecar::AvailabilityProber(_)));
+        assert!(!is_probed || secret.is_some(), "{}", component.name);
+        let has_own = secret.is_some_and(|secret| secret.starts_with(component.name) && secret.contains("account"));
+        assert_eq!(accounts.contains(component.name), has_own, "{}", component.name);
+    }
+}
+
+#[test]
+fn arguments_follow_the_spec() {
+    let configuration = |value: Value| json!({"spec": {"configuration": value}});
+    let (server, manager) = ("kube-apiserver", "kube-controller-manager");
+    for (change, name, argument, expected) in [
+        (
+            json!({}),
+            server,
+            "service-account-issuer",
+            Some("https://kubernetes.default.svc"),
+        ),
+        (
+            json!({"spec": {"issuerURL": "https://issuer.example.com/"}}),
+            server,
+            "service-account-jwks-uri",
+            Some("https://issuer.example.com/openid/v1/jwks"),
+        ),
+        (json!({}), server, "service-cluster-ip-range", Some("172.31.0.0/16")),
+        (json!({}), server, "advertise-address", Some("172.20.0.1")),
+        (
+            json!({"spec": {"networking": {"serviceNetwork": [{"cidr": "fd02::/112"}]}}}),
+            server,
+            "advertise-address",
+            Some("fd00::1"),
+        ),
+        (json!({}), server, "shutdown-delay-duration", Some("70s")),
+        (json!({}), server, "goaway-chance", Some("0.001")),
+        (
+            json!({"spec": {"controllerAvailabilityPolicy": "SingleReplica"}}),
+            server,
+            "goaway-chance",
+            None,
+        ),
+        (json!({}), server, "authentication-config", None),
+        (json!({}), server, "encryption-provider-config", None),
+        (
+            configuration(json!({"network": {"serviceNodePortRange": "30000-31000"}})),
+            server,
+            "service-node-port-range",
+            Some("30000-31000"),
+        ),
+        (
+            json!({"metadata": {"annotations": {"hypershift.openshift.io/kube-apiserver-goaway-chance": "0.5"}}}),
+            server,
+            "goaway-chance",
+            Some("0.001"),
+        ),
+        (json!({}), manager, "allocate-node-cidrs", Some("false")),
+        (json!({}), manager, "cluster-cidr", None),
+        (
+            json!({"spec": {"networking": {"allocateNodeCIDRs": "Enabled"}}}),
+            manager,
+            "cluster-cidr",
+            Some("10.132.0.0/14"),
+        ),
+        (
+            json!({"spec": {"networking": {"allocateNodeCIDRs": "Enabled"}}}),
+            manager,
+            "node-cidr-mask-size",
+            Some("23"),
+        ),
+        (
+            json!({}),
+            "cluster-autoscaler",
+            "expander",
+            Some("priority,least-waste"),
+        ),
+        (
+            json!({"spec": {"autoscaling": {"scaling": "ScaleUpOnly"}}}),
+            "cluster-autoscaler",
+            "scale-down-enabled",
+            Some("false"),
+        ),
+    ] {
+        let rendered = World::with(&change).rendered(name);
+        assert_eq!(
+            flag(&rendered.workload, name, argument).as_deref(),
+            expected,
+            "{change} {argument}"
+        );
+    }
+}
+
+#[test]
+fn files_of_choices_are_mounted_where_flags_say() {
+    for (choice, argument, path) in [
+        (
+            "identity provider",
+            "authentication-config",
+            "/etc/kubernetes/authentication",
+        ),
+        ("encryption", "encryption-provider-config", "/etc/kubernetes/encryption"),
+        ("webhook", "audit-webhook-config-file", "/etc/kubernetes/audit-webhook"),
+        (
+            "certificates",
+            "tls-sni-cert-key",
+            "/etc/kubernetes/named-certificates/0",
+        ),
+    ] {
+        let change = choices::choices().into_iter().find(|(name, _)| *name == choice);
+        let world = choices::chosen(&[change.expect("it is a choice")], release("1.36"));
+        let rendered = world.rendered("kube-apiserver");
+        let value = flag(&rendered.workload, "kube-apiserver", argument).unwrap_or_default();
+        assert!(value.starts_with(path), "{choice}: {value}");
+        let mut containers = rendered.workload.containers();
+        let container = containers
+            .find(|one| one.name == "kube-apiserver")
+            .expect("it is there");
+        let mut mounts = container.volume_mounts.iter().flatten();
+        assert!(mounts.any(|mount| mount.mount_path == path), "{choice}");
+    }
+}
+
+#[test]
+fn etcd_has_one_member_or_three() {
+    for (policy, members, is_tidied) in [("SingleReplica", 1, false), ("HighlyAvailable", 3, true)] {
+        let world = World::with(&json!({"spec": {"controllerAvailabilityPolicy": policy}}));
+        let workload = world.rendered("etcd").workload;
+        let text = flag(&workload, "reset-member", "replicas");
+        assert_eq!(text, Some(format!("{members}")));
+        let endpoints = flag(&workload, "etcd-defrag", "endpoints");
+        let count = endpoints.as_ref().map(|endpoints| endpoints.split(',').count());
+        assert_eq!(count, is_tidied.then_some(3));
+        let Workload::StatefulSet(set) = workload else {
+            panic!("it holds data")
+        };
+        assert_eq!(set.spec.and_then(|spec| spec.replicas), Some(members));
+    }
+}
+
+#[test]
+fn etcd_waits_rather_than_lose_data() {
+    for (change, expected) in [
+        (
+            json!({"storage": {"persistentVolume": {"size": "9E"}}}),
+            "is not an amount",
+        ),
+        (
+            json!({"storage": {"restoreSnapshotURL": ["https://example.com/a"]}}),
+            "restoreSnapshotURL",
+        ),
+    ] {
+        let world = World::with(&json!({"spec": {"etcd": {"managed": change}}}));
+        let waits = (component("etcd").waits)(&world.inputs()).join("; ");
+        assert!(waits.contains(expected), "{waits}");
+    }
+    let nowhere = World::with(&json!({"spec": {"etcd": {"managementType": "Unmanaged"}}}));
+    let waits = (component("kube-apiserver").waits)(&nowhere.inputs()).join("; ");
+    assert!(waits.contains("say where etcd is found"), "{waits}");
+}
+
+#[test]
+fn the_router_knows_every_route() {
+    let rendered = World::with(&json!({})).rendered("router");
+    let file: Value = serde_json::from_str(rendered_text(&rendered, "router", "router.yaml")).expect("it is a file");
+    let expected = json!([
+        {"backend": "konnectivity-server.clusters-one.svc:8091", "hostname": "konnectivity-server-clusters-one.apps.example.com"},
+        {"backend": "ignition-server.clusters-one.svc:443", "hostname": "ignition-server-clusters-one.apps.example.com"},
+    ]);
+    assert_eq!(file["routes"], expected);
+}
+
+#[test]
+fn sidecars_are_injected_as_asked_for() {
+    let base = component("kubevirt-cloud-controller-manager");
+    let one = Component {
+        sidecars: &[
+            Sidecar::TokenMinter {
+                audience: "cloud",
+                volume: "cloud-config",
+            },
+            Sidecar::KonnectivitySocks5Proxy,
+            Sidecar::KonnectivityHttpsProxy,
+        ],
+        hosted_service_account: Some(HostedServiceAccount {
+            namespace: "kube-system",
+            name: "cloud",
+        }),
+        ..Component::new(base.name, WorkloadKind::Deployment, base.assets)
+    };
+    for (version, is_native) in [("v1.28.0", false), ("v1.29.0", true)] {
+        let mut world = World::with(&json!({}));
+        let scheme = hyperplane_planner::version::Scheme::Kubernetes;
+        world.management.kubernetes =
+            hyperplane_planner::version::Version::parse(scheme, version).expect("it is a version");
+        let mut workload = assets::workload(&one).into_owned();
+        sidecars::inject(&one, &world.inputs(), &mut workload);
+        let minter = workload.containers().find(|container| container.name == "token-minter");
+        let policy = minter.and_then(|container| container.restart_policy.as_deref());
+        assert_eq!(policy, is_native.then_some("Always"), "{version}");
+        assert_eq!(
+            flag(&workload, "token-minter", "token-audience").as_deref(),
+            Some("cloud")
+        );
+        let volumes = workload
+            .pod()
+            .and_then(|pod| pod.volumes.as_ref())
+            .expect("it has volumes");
+        let shared = volumes
+            .iter()
+            .filter(|volume| volume.name == "konnectivity-proxy-client");
+        assert_eq!(shared.count(), 1);
+    }
+}

@@ -12,6 +12,7 @@ use crate::{
     component::Component,
     inputs::Inputs,
     manifest::Workload,
+    quantity::canonical,
 };
 
 /// Takes over the requests of a live workload, container by container.
@@ -96,28 +97,12 @@ fn parse<'a>(key: &'a str, value: &str) -> Result<Parsed<'a>, String> {
         if !is_resource(resource) {
             return Err(format!("{resource:?} is not cpu, memory or ephemeral-storage"));
         }
-        if !is_amount(amount) {
-            return Err(format!("{amount:?} is not an amount, such as 100m or 2Gi"));
-        }
-        amounts.insert(resource.to_owned(), Quantity(amount.to_owned()));
+        let amount = canonical(amount).ok_or_else(|| format!("{amount:?} is not an amount, such as 100m or 2Gi"))?;
+        amounts.insert(resource.to_owned(), Quantity(amount));
     }
     Ok((workload, container, amounts))
 }
 
 fn is_resource(text: &str) -> bool {
     matches!(text, "cpu" | "memory" | "ephemeral-storage")
-}
-
-/// Whether a text is an amount that is not negative: digits, perhaps a fraction, perhaps a unit.
-fn is_amount(text: &str) -> bool {
-    const UNITS: &[&str] = &[
-        "", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei",
-    ];
-    /// An amount with more digits means nothing any more, and is refused before it is read.
-    const MOST_DIGITS: usize = 18;
-    let number = text.trim_end_matches(|one: char| one.is_ascii_alphabetic());
-    let unit = &text[number.len()..];
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
-    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    number.len() <= MOST_DIGITS && is_digits(whole) && is_digits(fraction) && UNITS.contains(&unit)
 }

@@ -1,12 +1,14 @@
 //! Control planes to render, and the world around them.
 #![allow(dead_code, reason = "each test target takes the part that it needs")]
 
+pub mod choices;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use hyperplane_api::{constants::objects, hypershift::hosted_control_plane::HostedControlPlane};
 use hyperplane_components::{
-    Component, Decision, Infrastructure, Inputs, Management, Objects, Observed, RENDER_REVISION, Rendered, catalogue,
-    decide, manager_catalogue, observe, published_services, report,
+    Component, Decision, Infrastructure, Inputs, Management, Manifest, Objects, Observed, RENDER_REVISION, Rendered,
+    Workload, catalogue, decide, manager_catalogue, observe, published_services, report,
 };
 use hyperplane_planner::{
     catalogue::{by_version, releases},
@@ -175,12 +177,24 @@ pub fn objects() -> Objects {
         );
     }
     add_secret(&mut all, copies::AUDIT_WEBHOOK, &[keys::AUDIT_WEBHOOK]);
+    for (name, byte) in [(copies::ENCRYPTION_KEY, 7), (copies::ENCRYPTION_KEY_BEFORE, 8)] {
+        let object = Secret {
+            data: Some([(keys::ENCRYPTION_KEY.to_owned(), ByteString(vec![byte; 32]))].into()),
+            ..Secret::default()
+        };
+        all.secrets.insert(name.to_owned(), Arc::new(object));
+    }
     all
 }
 
 /// Adds a Secret whose values tell their place.
 pub fn add_secret(objects: &mut Objects, name: &str, keys: &[&str]) {
-    let value = |key: &&str| ((*key).to_owned(), ByteString(format!("{name}/{key}").into_bytes()));
+    let value = |key: &&str| {
+        (
+            (*key).to_owned(),
+            ByteString(format!("secret of {name}/{key}").into_bytes()),
+        )
+    };
     let object = Secret {
         data: Some(keys.iter().map(value).collect()),
         ..Secret::default()
@@ -199,6 +213,7 @@ pub fn add_config_map(objects: &mut Objects, name: &str, keys: &[&str]) {
 }
 
 /// A control plane with everything around it.
+#[derive(Clone, Debug)]
 pub struct World {
     pub control_plane: HostedControlPlane,
     pub release: Release,
@@ -222,6 +237,17 @@ impl World {
         }
     }
 
+    /// The same on the newest release.
+    pub fn with(change: &Value) -> Self {
+        Self::new(change, release("1.36"))
+    }
+
+    /// The usual world with annotations on the control plane.
+    pub fn annotated(annotations: &[(&str, &str)]) -> Self {
+        let annotations: BTreeMap<&str, &str> = annotations.iter().copied().collect();
+        Self::with(&json!({"metadata": {"annotations": annotations}}))
+    }
+
     pub fn inputs(&self) -> Inputs<'_> {
         Inputs {
             control_plane: &self.control_plane,
@@ -236,10 +262,7 @@ impl World {
 
     /// What a component is rendered to when nothing is waited for any more.
     pub fn rendered(&self, name: &str) -> Rendered {
-        let component = all()
-            .find(|component| component.name == name)
-            .expect("it is in the catalogue");
-        match decide(component, &self.inputs(), &self.settled()) {
+        match decide(component(name), &self.inputs(), &self.settled()) {
             Decision::Apply(rendered) => *rendered,
             other => panic!("{name}: {other:?}"),
         }
@@ -275,6 +298,33 @@ impl World {
     pub fn report(&self, component: &Component, decision: &Decision) -> hyperplane_components::ComponentReport {
         report(component, &self.inputs(), decision, None, None, None)
     }
+}
+
+/// A component by name.
+pub fn component(name: &str) -> &'static Component {
+    all()
+        .find(|component| component.name == name)
+        .expect("it is in the catalogue")
+}
+
+/// The value of a flag in a container; empty where the flag stands without one.
+pub fn flag(workload: &Workload, container: &str, flag: &str) -> Option<String> {
+    let start = format!("--{flag}");
+    let container = workload.containers().find(|one| one.name == container)?;
+    let found = container.args.iter().flatten().find_map(|argument| {
+        let rest = argument.strip_prefix(&start)?;
+        rest.strip_prefix('=').or_else(|| rest.is_empty().then_some(""))
+    });
+    found.map(str::to_owned)
+}
+
+/// The text of a key of a rendered ConfigMap.
+pub fn rendered_text<'a>(rendered: &'a Rendered, map: &str, key: &str) -> &'a str {
+    let found = rendered.manifests.iter().find_map(|manifest| match manifest {
+        Manifest::ConfigMap(object) if object.metadata.name.as_deref() == Some(map) => object.data.as_ref()?.get(key),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("there is no {key} in ConfigMap {map}"))
 }
 
 /// All components of both lists.

@@ -62,7 +62,10 @@ fn mark(blueprint: &Blueprint<'_>, object: &mut InfrastructureObject) {
         InfrastructureObject::Agent(object) => &mut object.metadata,
     };
     let ours = metadata::in_namespace(blueprint.cluster, blueprint.namespace, "");
-    metadata.labels.get_or_insert_default().extend(ours.labels.unwrap_or_default());
+    metadata
+        .labels
+        .get_or_insert_default()
+        .extend(ours.labels.unwrap_or_default());
     metadata.labels.get_or_insert_default().insert(
         labels::CAPI_CLUSTER_NAME.as_str().to_owned(),
         blueprint.infra_id.to_owned(),

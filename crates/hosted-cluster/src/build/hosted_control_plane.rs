@@ -79,11 +79,19 @@ pub(crate) fn with_pause(live: &HostedControlPlane, paused_until: Option<String>
 
 fn computed(blueprint: &Blueprint<'_>) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
-    let scales = blueprint.seen.node_pools.iter().any(|pool| pool.spec.auto_scaling.is_some());
+    let scales = blueprint
+        .seen
+        .node_pools
+        .iter()
+        .any(|pool| pool.spec.auto_scaling.is_some());
     if !scales {
         found.extend([pair(annotations::DISABLE_CLUSTER_AUTOSCALER, "true")]);
     }
-    let mode = if blueprint.has_dedicated_operators() { "dedicated" } else { "shared" };
+    let mode = if blueprint.has_dedicated_operators() {
+        "dedicated"
+    } else {
+        "shared"
+    };
     found.extend([pair(ours::TENANT_OPERATORS, mode)]);
     found.extend(
         blueprint
@@ -100,7 +108,11 @@ fn computed(blueprint: &Blueprint<'_>) -> BTreeMap<String, String> {
 fn rendering(blueprint: &Blueprint<'_>) -> Vec<(String, String)> {
     let live = blueprint.seen.control_plane.as_deref();
     let kept = live.filter(|live| {
-        let image = live.spec.control_plane_release_image.as_ref().unwrap_or(&live.spec.release_image);
+        let image = live
+            .spec
+            .control_plane_release_image
+            .as_ref()
+            .unwrap_or(&live.spec.release_image);
         let is_upgrade = image != control_plane_image(blueprint.cluster);
         let asked = annotation(blueprint.cluster, ours::RENDER_REVISION_REQUEST);
         let is_asked = asked != annotation(*live, ours::RENDER_REVISION_REQUEST);
@@ -138,7 +150,8 @@ fn restart(blueprint: &Blueprint<'_>) -> Vec<(String, String)> {
 fn spec(blueprint: &Blueprint<'_>) -> HostedControlPlaneSpec {
     let spec = blueprint.cluster.spec.clone();
     let copy = |name: &str| LocalObjectReference { name: name.to_owned() };
-    let is_given = |reference: &Option<LocalObjectReference>| reference.as_ref().is_some_and(|given| !given.name.is_empty());
+    let is_given =
+        |reference: &Option<LocalObjectReference>| reference.as_ref().is_some_and(|given| !given.name.is_empty());
     HostedControlPlaneSpec {
         release_image: spec.release.image.as_str().to_owned(),
         control_plane_release_image: own_release(blueprint.cluster),
@@ -200,16 +213,16 @@ fn platform(spec: &HostedClusterSpec) -> Platform {
 
 fn etcd(mut etcd: Etcd) -> Etcd {
     if let Some(unmanaged) = &mut etcd.unmanaged {
-        unmanaged.tls.client_secret.name = certificates::ETCD_CLIENT.to_owned();
+        certificates::ETCD_CLIENT.clone_into(&mut unmanaged.tls.client_secret.name);
     }
     etcd
 }
 
 fn encryption(mut encryption: SecretEncryption) -> SecretEncryption {
     if let Some(keys) = &mut encryption.aescbc {
-        keys.active_key.name = copies::ENCRYPTION_KEY.to_owned();
+        copies::ENCRYPTION_KEY.clone_into(&mut keys.active_key.name);
         if let Some(before) = &mut keys.backup_key {
-            before.name = copies::ENCRYPTION_KEY_BEFORE.to_owned();
+            copies::ENCRYPTION_KEY_BEFORE.clone_into(&mut before.name);
         }
     }
     encryption

@@ -112,10 +112,10 @@ mod tests {
         for line in keys.lines().map(str::trim) {
             if line.starts_with("///") {
                 has_star |= line.starts_with("/// (*)");
-            } else if let Some((_, rest)) = line.split_once(" = \"") {
-                if std::mem::take(&mut has_star) {
-                    starred.insert(rest.trim_end_matches("\";"));
-                }
+            } else if let Some((_, rest)) = line.split_once(" = \"")
+                && std::mem::take(&mut has_star)
+            {
+                starred.insert(rest.trim_end_matches("\";"));
             }
         }
         assert!(starred.remove(annotations::RESTART_DATE.as_str()));

@@ -45,7 +45,10 @@ pub(super) fn build(blueprint: &Blueprint<'_>) -> Namespace {
     let mut labels = BTreeMap::from([
         metadata::our_label(),
         (labels::HOSTED_CONTROL_PLANE.as_str().to_owned(), "true".to_owned()),
-        ("security.openshift.io/scc.podSecurityLabelSync".to_owned(), "false".to_owned()),
+        (
+            "security.openshift.io/scc.podSecurityLabelSync".to_owned(),
+            "false".to_owned(),
+        ),
     ]);
     for mode in ["enforce", "audit", "warn"] {
         labels.insert(format!("pod-security.kubernetes.io/{mode}"), level.clone());

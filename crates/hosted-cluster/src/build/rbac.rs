@@ -4,6 +4,7 @@
 mod rules;
 
 use hyperplane_api::constants::{labels, objects::roles};
+use hyperplane_component_driver::access;
 use hyperplane_platforms::{Facts, Place};
 use k8s_openapi::{
     api::{
@@ -33,23 +34,31 @@ pub(super) struct Access {
 }
 
 pub(super) fn build(blueprint: &Blueprint<'_>) -> Access {
-    let mut access = Access::default();
-    access.operator(blueprint, roles::CONTROL_PLANE_OPERATOR, rules::control_plane_operator());
-    access.operator(blueprint, roles::PKI_OPERATOR, hyperplane_pki_issue::access::rules());
-    access.operator(blueprint, roles::CONFIG_OPERATOR, rules::config_operator());
-    access.everywhere(blueprint, roles::PKI_OPERATOR, rules::pki_operator_everywhere(blueprint.namespace));
+    let mut granted = Access::default();
+    granted.operator(
+        blueprint,
+        roles::CONTROL_PLANE_OPERATOR,
+        access::control_plane_operator_rules(),
+    );
+    granted.operator(blueprint, roles::PKI_OPERATOR, hyperplane_pki_issue::access::rules());
+    granted.operator(blueprint, roles::CONFIG_OPERATOR, access::config_operator_rules());
+    granted.everywhere(
+        blueprint,
+        roles::PKI_OPERATOR,
+        rules::pki_operator_everywhere(blueprint.namespace),
+    );
     if blueprint.has_dedicated_operators() {
-        access.everywhere(
+        granted.everywhere(
             blueprint,
             roles::CONTROL_PLANE_OPERATOR,
             rules::dedicated_operator_everywhere(),
         );
     }
     if blueprint.runs_cluster_api {
-        access.everywhere(blueprint, CLUSTER_API, rules::cluster_api_everywhere());
-        access.provider(blueprint);
+        granted.everywhere(blueprint, CLUSTER_API, rules::cluster_api_everywhere());
+        granted.provider(blueprint);
     }
-    access
+    granted
 }
 
 impl Access {

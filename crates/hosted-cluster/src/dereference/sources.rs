@@ -57,7 +57,7 @@ impl Source {
 }
 
 /// Which object in which state, as a copy says it.
-pub(crate) fn stamp(metadata: &ObjectMeta) -> String {
+fn stamp(metadata: &ObjectMeta) -> String {
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
     format!(
         "{}/{}@{}/{}",
@@ -197,5 +197,6 @@ fn secret_data(secret: &Secret) -> BTreeMap<String, Vec<u8>> {
 
 fn config_map_data(config_map: &ConfigMap) -> BTreeMap<String, Vec<u8>> {
     let data = config_map.data.iter().flatten();
-    data.map(|(key, value)| (key.clone(), value.clone().into_bytes())).collect()
+    data.map(|(key, value)| (key.clone(), value.clone().into_bytes()))
+        .collect()
 }

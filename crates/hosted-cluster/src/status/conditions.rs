@@ -7,7 +7,8 @@ use hyperplane_api::{
         reasons,
     },
     hypershift::{
-        etcd::EtcdManagementType, platform_type::PlatformType, version_status::ClusterVersionStatus,
+        etcd::EtcdManagementType, node_pool::status::ConditionStatus, platform_type::PlatformType,
+        version_status::ClusterVersionStatus,
     },
 };
 use hyperplane_platforms::Problem;
@@ -109,7 +110,12 @@ fn valid_release(report: &Report<'_>) -> Observation {
         let message = "The pull secret is missing, without which no release can be pulled.";
         return fails(type_, reasons::SECRET_NOT_FOUND, message);
     }
-    judged(type_, &verdict.release, "The release can be used.", reasons::INVALID_IMAGE)
+    judged(
+        type_,
+        &verdict.release,
+        "The release can be used.",
+        reasons::INVALID_IMAGE,
+    )
 }
 
 fn active(report: &Report<'_>) -> Observation {
@@ -133,7 +139,11 @@ fn active(report: &Report<'_>) -> Observation {
 fn succeeded(failure: Option<&Failure>) -> Observation {
     let type_ = types::RECONCILIATION_SUCCEEDED;
     match failure {
-        None => holds(type_, reasons::RECONCILIATION_SUCCEEDED, "Everything is as it is asked for."),
+        None => holds(
+            type_,
+            reasons::RECONCILIATION_SUCCEEDED,
+            "Everything is as it is asked for.",
+        ),
         Some(failure) if failure.disposition() == Disposition::Wait => {
             holds(type_, reasons::RECONCILIATION_SUCCEEDED, failure.report())
         }
@@ -164,11 +174,18 @@ fn ignition(report: &Report<'_>) -> Observation {
     let Some(deployment) = &report.seen.ignition_server else {
         return fails(type_, reasons::NOT_FOUND, "There is no ignition server.");
     };
-    let conditions = deployment.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    let conditions = deployment
+        .status
+        .iter()
+        .flat_map(|status| status.conditions.iter().flatten());
     let mut available = conditions.filter(|condition| condition.type_ == "Available");
     match available.next().map(|condition| condition.status.as_str()) {
         Some("True") => holds(type_, reasons::AS_EXPECTED, "The ignition server serves."),
-        Some(_) => fails(type_, reasons::WAITING_FOR_AVAILABLE, "The ignition server does not serve yet."),
+        Some(_) => fails(
+            type_,
+            reasons::WAITING_FOR_AVAILABLE,
+            "The ignition server does not serve yet.",
+        ),
         None => copied::unknown(type_),
     }
 }
@@ -191,16 +208,28 @@ fn unmanaged_etcd(report: &Report<'_>) -> Option<Observation> {
         return None;
     }
     let mut sources = report.seen.sources.iter();
-    let order = sources.find(|source| source.order.purpose == Purpose::EtcdClient).map(|source| &source.order);
+    let order = sources
+        .find(|source| source.order.purpose == Purpose::EtcdClient)
+        .map(|source| &source.order);
     let is_of_etcd = |problem: &&Problem| order.is_some_and(|order| order.field == problem.field);
-    let problems: Vec<Problem> = report.verdict.configuration.iter().filter(is_of_etcd).cloned().collect();
+    let problems: Vec<Problem> = report
+        .verdict
+        .configuration
+        .iter()
+        .filter(is_of_etcd)
+        .cloned()
+        .collect();
     Some(match problems.as_slice() {
         [] if order.is_some() => holds(
             type_,
             reasons::UNMANAGED_ETCD_AS_EXPECTED,
             "The Secret for etcd has all that is needed.",
         ),
-        [] => fails(type_, reasons::UNMANAGED_ETCD_MISCONFIGURED, "No Secret for etcd is named."),
+        [] => fails(
+            type_,
+            reasons::UNMANAGED_ETCD_MISCONFIGURED,
+            "No Secret for etcd is named.",
+        ),
         problems => fails(type_, reasons::UNMANAGED_ETCD_MISCONFIGURED, list(problems)),
     })
 }
@@ -215,14 +244,24 @@ fn live_migratable(report: &Report<'_>) -> Option<Observation> {
     for pool in &report.seen.node_pools {
         let conditions = pool.status.iter().flat_map(|status| &status.conditions);
         let mut found = conditions.filter(|condition| condition.type_ == wanted);
-        reported.extend(found.next().map(|condition| (pool.metadata.name.clone().unwrap_or_default(), condition)));
+        reported.extend(
+            found
+                .next()
+                .map(|condition| (pool.metadata.name.clone().unwrap_or_default(), condition)),
+        );
     }
     if reported.is_empty() {
         return None;
     }
     let type_ = types::KUBEVIRT_NODES_LIVE_MIGRATABLE;
-    let stuck = reported.iter().filter(|(_, condition)| condition.status != "True");
-    let stuck: Vec<String> = stuck.map(|(pool, condition)| format!("{pool}: {}", condition.message)).collect();
+    let stuck = reported
+        .iter()
+        .filter(|(_, condition)| condition.status != ConditionStatus::True);
+    let stuck = stuck.map(|(pool, condition)| {
+        let message = condition.message.as_deref().unwrap_or("it does not say why");
+        format!("{pool}: {message}")
+    });
+    let stuck: Vec<String> = stuck.collect();
     Some(if stuck.is_empty() {
         holds(type_, reasons::AS_EXPECTED, "Every virtual machine can migrate.")
     } else {

@@ -54,7 +54,10 @@ pub(super) fn observe(report: &Report<'_>) -> Vec<Observation> {
 /// A condition of the control plane.
 pub(super) fn find<'a>(report: &Report<'a>, type_: ConditionType) -> Option<&'a Condition> {
     let status = report.seen.control_plane.as_ref()?.status.as_ref()?;
-    status.conditions.iter().find(|condition| condition.type_ == type_.as_str())
+    status
+        .conditions
+        .iter()
+        .find(|condition| condition.type_ == type_.as_str())
 }
 
 /// A condition as it is.

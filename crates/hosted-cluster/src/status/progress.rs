@@ -22,13 +22,6 @@ pub(super) fn blocked_by(report: &Report<'_>) -> Option<String> {
 /// The condition.
 pub(super) fn observe(report: &Report<'_>, version: Option<&ClusterVersionStatus>) -> Observation {
     let type_ = types::PROGRESSING.as_str();
-    if let Some(waiting) = report.deletion {
-        return Observation::holds(
-            type_,
-            reasons::DELETING.as_str(),
-            format!("The cluster is being deleted: {waiting}."),
-        );
-    }
     if let Some(reason) = blocked_by(report) {
         return Observation::fails(type_, reasons::BLOCKED.as_str(), reason);
     }
@@ -49,7 +42,9 @@ fn on_the_way(report: &Report<'_>, version: Option<&ClusterVersionStatus>) -> Op
         return Some(format!("The cluster goes to {wanted}."));
     }
     let wanted = control_plane_image(report.cluster);
-    let own = report.control_plane().and_then(|status| status.control_plane_version.as_ref());
+    let own = report
+        .control_plane()
+        .and_then(|status| status.control_plane_version.as_ref());
     let newest = own.and_then(|version| version.history.first());
     let is_there = newest.is_some_and(|update| update.image == wanted && update.state == UpdateState::Completed);
     (!is_there).then(|| format!("The control plane goes to {wanted}."))

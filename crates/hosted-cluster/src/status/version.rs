@@ -47,7 +47,10 @@ fn made_up(report: &Report<'_>, before: Option<&ClusterVersionStatus>) -> Option
         history.insert(0, partial(&desired, now.clone()));
         history.truncate(LONGEST_HISTORY);
     }
-    let reached = control_plane.status.as_ref().and_then(|status| status.release_image.as_ref());
+    let reached = control_plane
+        .status
+        .as_ref()
+        .and_then(|status| status.release_image.as_ref());
     if let Some(newest) = history.first_mut()
         && reached == Some(image)
         && newest.state != UpdateState::Completed
@@ -80,8 +83,12 @@ fn partial(desired: &VersionedRelease, now: Time) -> ClusterVersionUpdate {
 fn version_text(report: &Report<'_>, image: &str, before: Option<&ClusterVersionStatus>) -> String {
     let pair = report.verdict.releases.as_ref();
     let is_wanted = control_plane_image(report.cluster) == image;
-    let found = pair.filter(|_| is_wanted).map(|pair| pair.control_plane.version.as_str());
-    let known = before.filter(|before| before.desired.image == image).map(|before| before.desired.version.as_str());
+    let found = pair
+        .filter(|_| is_wanted)
+        .map(|pair| pair.control_plane.version.as_str());
+    let known = before
+        .filter(|before| before.desired.image == image)
+        .map(|before| before.desired.version.as_str());
     let text = found.or(known).unwrap_or_default();
     // Statuses hold versions that begin with a number.
     text.strip_prefix('v').unwrap_or(text).to_owned()

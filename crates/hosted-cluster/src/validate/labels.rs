@@ -35,7 +35,12 @@ const RESOURCE_OVERRIDE: Rule = Rule {
 pub(super) const RULES: &[Rule] = &[FORM, RESERVED, GRACE, POD_SECURITY, TENANT_OPERATORS, RESOURCE_OVERRIDE];
 
 /// Keys by which pods of control planes are selected, so that no user may set them.
-const OURS: &[&str] = &["hypershift.openshift.io/", "hyperplane.dev/", "app.kubernetes.io/managed-by", "kubevirt.io"];
+const OURS: &[&str] = &[
+    "hypershift.openshift.io/",
+    "hyperplane.dev/",
+    "app.kubernetes.io/managed-by",
+    "kubevirt.io",
+];
 
 /// The longest name of a label and the longest DNS name before it.
 const LONGEST_NAME: usize = 63;
@@ -43,7 +48,10 @@ const LONGEST_PREFIX: usize = 253;
 
 pub(super) fn judge(case: &Case<'_>, problems: &mut Vec<Problem>) {
     let spec = &case.cluster.spec;
-    for (field, labels) in [("spec.labels", &spec.labels), ("spec.nodeSelector", &spec.node_selector)] {
+    for (field, labels) in [
+        ("spec.labels", &spec.labels),
+        ("spec.nodeSelector", &spec.node_selector),
+    ] {
         for (key, value) in labels {
             if !is_key(key) || !is_value(value) {
                 problems.push(Problem::new(
@@ -74,21 +82,35 @@ fn annotations_of(case: &Case<'_>, problems: &mut Vec<Problem>) {
     let grace = metadata::annotation(case.cluster, annotations::DESTROY_GRACE_PERIOD);
     problems.extend(grace.and_then(|text| duration::parse(text).err()).map(|error| {
         let key = annotations::DESTROY_GRACE_PERIOD.as_str();
-        Problem::new(&GRACE, field(key), error.to_string(), "write a duration such as 90s or 1h30m")
+        Problem::new(
+            &GRACE,
+            field(key),
+            error.to_string(),
+            "write a duration such as 90s or 1h30m",
+        )
     }));
     let level = metadata::annotation(case.cluster, annotations::POD_SECURITY_ADMISSION_LABEL_OVERRIDE);
     let is_level = |text: &str| ["restricted", "baseline", "privileged"].contains(&text.to_lowercase().as_str());
     problems.extend(level.filter(|level| !is_level(level)).map(|level| {
         let key = annotations::POD_SECURITY_ADMISSION_LABEL_OVERRIDE.as_str();
         let what = format!("{level:?} is no level of pod security");
-        Problem::new(&POD_SECURITY, field(key), what, "use Restricted, Baseline or Privileged")
+        Problem::new(
+            &POD_SECURITY,
+            field(key),
+            what,
+            "use Restricted, Baseline or Privileged",
+        )
     }));
     let operators = metadata::annotation(case.cluster, ours::TENANT_OPERATORS);
-    problems.extend(operators.filter(|mode| !["shared", "dedicated"].contains(mode)).map(|mode| {
-        let key = ours::TENANT_OPERATORS.as_str();
-        let what = format!("{mode:?} is no way to run operators");
-        Problem::new(&TENANT_OPERATORS, field(key), what, "use shared or dedicated")
-    }));
+    problems.extend(
+        operators
+            .filter(|mode| !["shared", "dedicated"].contains(mode))
+            .map(|mode| {
+                let key = ours::TENANT_OPERATORS.as_str();
+                let what = format!("{mode:?} is no way to run operators");
+                Problem::new(&TENANT_OPERATORS, field(key), what, "use shared or dedicated")
+            }),
+    );
     for (key, value) in case.cluster.metadata.annotations.iter().flatten() {
         let Some(rest) = annotations::RESOURCE_REQUEST_OVERRIDE.rest_of(key) else {
             continue;
@@ -106,7 +128,9 @@ fn annotations_of(case: &Case<'_>, problems: &mut Vec<Problem>) {
 
 /// Upstream indexes past the end where a dot or an equals sign is missing; here it is told to the user.
 fn is_override(rest: &str, value: &str) -> bool {
-    let is_named = rest.split_once('.').is_some_and(|(workload, container)| !workload.is_empty() && !container.is_empty());
+    let is_named = rest
+        .split_once('.')
+        .is_some_and(|(workload, container)| !workload.is_empty() && !container.is_empty());
     let is_amount = |item: &str| {
         let Some((resource, amount)) = item.split_once('=') else {
             return false;

@@ -1,6 +1,6 @@
 //! The namespace of a control plane is claimed, never guessed: it is used only if it was made for this very cluster.
 
-use hyperplane_api::constants::{annotations, ours};
+use hyperplane_api::constants::annotations;
 use hyperplane_platforms::{Problem, Rule};
 use kube::ResourceExt as _;
 
@@ -53,8 +53,7 @@ fn length(case: &Case<'_>) -> Option<Problem> {
 
 fn claim(case: &Case<'_>) -> Option<Problem> {
     let namespace = case.seen.namespace.as_ref()?;
-    let claimant = metadata::annotation(namespace.as_ref(), ours::CLAIMED_BY);
-    if claimant.is_some() && claimant == case.cluster.uid().as_deref() {
+    if metadata::is_claimed(namespace, case.cluster) {
         return None;
     }
     let owner = match metadata::annotation(namespace.as_ref(), annotations::CLUSTER) {

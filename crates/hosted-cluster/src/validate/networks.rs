@@ -63,15 +63,27 @@ fn read(networking: &ClusterNetworking, problems: &mut Vec<Problem>) -> Vec<Name
     let groups: [(&'static str, Vec<&str>); 3] = [
         (
             "machineNetwork",
-            networking.machine_network.iter().map(|entry| entry.cidr.as_str()).collect(),
+            networking
+                .machine_network
+                .iter()
+                .map(|entry| entry.cidr.as_str())
+                .collect(),
         ),
         (
             "clusterNetwork",
-            networking.cluster_network.iter().map(|entry| entry.cidr.as_str()).collect(),
+            networking
+                .cluster_network
+                .iter()
+                .map(|entry| entry.cidr.as_str())
+                .collect(),
         ),
         (
             "serviceNetwork",
-            networking.service_network.iter().map(|entry| entry.cidr.as_str()).collect(),
+            networking
+                .service_network
+                .iter()
+                .map(|entry| entry.cidr.as_str())
+                .collect(),
         ),
     ];
     let mut found = Vec::new();
@@ -84,7 +96,10 @@ fn read(networking: &ClusterNetworking, problems: &mut Vec<Problem>) -> Vec<Name
             }
         }
     }
-    let allowed = networking.api_server.iter().flat_map(|server| &server.allowed_cidr_blocks);
+    let allowed = networking
+        .api_server
+        .iter()
+        .flat_map(|server| &server.allowed_cidr_blocks);
     for (number, block) in allowed.enumerate() {
         let field = format!("spec.networking.apiServer.allowedCIDRBlocks[{number}]");
         if let Err(error) = block.as_str().parse::<Network>() {
@@ -133,8 +148,15 @@ fn overlaps(networks: &[Named], problems: &mut Vec<Problem>) {
 
 fn advertised(networking: &ClusterNetworking, networks: &[Named]) -> Option<Problem> {
     let field = "spec.networking.apiServer.advertiseAddress";
-    let chosen = networking.api_server.as_ref().and_then(|server| server.advertise_address.as_deref());
-    let is_v6 = networks.iter().find(|named| named.group == "serviceNetwork")?.network.is_v6();
+    let chosen = networking
+        .api_server
+        .as_ref()
+        .and_then(|server| server.advertise_address.as_deref());
+    let is_v6 = networks
+        .iter()
+        .find(|named| named.group == "serviceNetwork")?
+        .network
+        .is_v6();
     let text = chosen.unwrap_or(if is_v6 { ADVERTISED_V6 } else { ADVERTISED_V4 });
     let Ok(address) = text.parse::<IpAddr>() else {
         return Some(Problem::new(

@@ -77,9 +77,14 @@ fn control_plane_field(cluster: &HostedCluster) -> &'static str {
 pub(super) fn resolve(case: &Case<'_>) -> Result<ReleasePair, Vec<Problem>> {
     let objects = || case.seen.releases.iter().map(AsRef::as_ref);
     let one = |field: &str, image: &str| {
-        find(image, objects())
-            .map(|found| found.release)
-            .map_err(|error| Problem::new(&RESOLVES, field, error.to_string(), "use the image of a release that exists"))
+        find(image, objects()).map(|found| found.release).map_err(|error| {
+            Problem::new(
+                &RESOLVES,
+                field,
+                error.to_string(),
+                "use the image of a release that exists",
+            )
+        })
     };
     let image = case.cluster.spec.release.image.as_str();
     let of_cluster = one("spec.release.image", image);
@@ -112,14 +117,16 @@ pub(super) fn judge(case: &Case<'_>, pair: &ReleasePair, problems: &mut Vec<Prob
             .find(|update| update.state == UpdateState::Completed)
             .and_then(|update| update.version.as_deref()),
     });
-    let own = status.and_then(|status| status.control_plane_version.as_ref()).map(|version| Past {
-        desired: &version.desired,
-        completed: version
-            .history
-            .iter()
-            .find(|update| update.state == UpdateState::Completed)
-            .map(|update| update.version.as_str()),
-    });
+    let own = status
+        .and_then(|status| status.control_plane_version.as_ref())
+        .map(|version| Past {
+            desired: &version.desired,
+            completed: version
+                .history
+                .iter()
+                .find(|update| update.state == UpdateState::Completed)
+                .map(|update| update.version.as_str()),
+        });
     let target = Target {
         case,
         field: "spec.release.image",
@@ -213,7 +220,11 @@ impl Target<'_> {
         };
         (!is_inside).then(|| {
             let what = format!("{version} is outside of what this manager can host: {window}");
-            self.problem(&WINDOW, what, "choose a release inside, or use a manager that knows this one")
+            self.problem(
+                &WINDOW,
+                what,
+                "choose a release inside, or use a manager that knows this one",
+            )
         })
     }
 
@@ -221,7 +232,10 @@ impl Target<'_> {
         let objects = self.case.seen.releases.iter().map(AsRef::as_ref);
         let before = find(&past.desired.image, objects).ok()?.release;
         (before.distribution != self.release.distribution).then(|| {
-            let what = format!("it is of {}, and the cluster of {}", self.release.distribution, before.distribution);
+            let what = format!(
+                "it is of {}, and the cluster of {}",
+                self.release.distribution, before.distribution
+            );
             self.problem(&DISTRIBUTION, what, "choose a release of the same distribution")
         })
     }
@@ -240,7 +254,10 @@ impl Target<'_> {
         }
         let what = format!("{version} is older than {desired}, which the cluster has or goes to");
         let remedy = if version.same_minor(desired) {
-            format!("choose a newer release, or set the annotation {} to {version}", ours::ALLOW_DOWNGRADE_TO)
+            format!(
+                "choose a newer release, or set the annotation {} to {version}",
+                ours::ALLOW_DOWNGRADE_TO
+            )
         } else {
             "choose a newer release: there is no way back to another minor".to_owned()
         };
@@ -266,5 +283,8 @@ fn kubernetes_window(version: &Version) -> (bool, String) {
     };
     let (first, last) = (&first.kubernetes, &last.kubernetes);
     let is_inside = (first.generation()..=last.generation()).contains(&version.generation());
-    (is_inside, format!("Kubernetes {} to {}", first.minor_text(), last.minor_text()))
+    (
+        is_inside,
+        format!("Kubernetes {} to {}", first.minor_text(), last.minor_text()),
+    )
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hyperplane_api::{
     constants::annotations,
-    hypershift::services::{PublishedService, PublishingStrategyType, ServicePublishing},
+    hypershift::services::{PublishedHostname, PublishedService, PublishingStrategyType, ServicePublishing},
 };
 use hyperplane_platforms::{Problem, Rule};
 
@@ -86,7 +86,10 @@ fn strategy(case: &Case<'_>, number: usize, entry: &ServicePublishing) -> Option
         strategy,
         PublishingStrategyType::LoadBalancer | PublishingStrategyType::NodePort | PublishingStrategyType::Route
     );
-    let is_dispensable = matches!(entry.service, PublishedService::OAuthServer | PublishedService::Ignition);
+    let is_dispensable = matches!(
+        entry.service,
+        PublishedService::OAuthServer | PublishedService::Ignition
+    );
     let is_left_out = is_dispensable && *strategy == PublishingStrategyType::None;
     (NEEDED.contains(&entry.service) && !is_known && !is_left_out).then(|| {
         Problem::new(
@@ -106,9 +109,12 @@ fn strategy(case: &Case<'_>, number: usize, entry: &ServicePublishing) -> Option
 /// The hostname that a user chose.
 pub(super) fn hostname(entry: &ServicePublishing) -> Option<&str> {
     let strategy = &entry.service_publishing_strategy;
-    let balancer = strategy.load_balancer.as_ref().and_then(|balancer| balancer.hostname.as_ref());
+    let balancer = strategy
+        .load_balancer
+        .as_ref()
+        .and_then(|balancer| balancer.hostname.as_ref());
     let route = strategy.route.as_ref().and_then(|route| route.hostname.as_ref());
-    balancer.or(route).map(|hostname| hostname.as_str())
+    balancer.or(route).map(PublishedHostname::as_str)
 }
 
 fn domain(case: &Case<'_>, number: usize, entry: &ServicePublishing) -> Option<Problem> {
@@ -167,7 +173,10 @@ fn certificates_of_others(case: &Case<'_>, problems: &mut Vec<Problem>) {
     let own = own_names(case);
     for (number, certificate) in named.enumerate() {
         let field = format!("spec.configuration.apiServer.servingCerts.namedCertificates[{number}]");
-        let secret = certificate.rest.get("servingCertificate").and_then(|found| found["name"].as_str());
+        let secret = certificate
+            .rest
+            .get("servingCertificate")
+            .and_then(|found| found["name"].as_str());
         let mut covered = certificate.names.clone();
         covered.extend(secret.into_iter().flat_map(|secret| names_in(case, secret)));
         let conflict = own
@@ -188,7 +197,13 @@ fn names_in(case: &Case<'_>, secret: &str) -> Vec<String> {
     let mut sources = case.seen.sources.iter();
     let source = sources.find(|source| source.order.source == secret && source.order.target == secret);
     let certificate = source.and_then(|source| source.content()?.data.get("tls.crt"));
-    let certificates = certificate.and_then(|pem| certificates::read_all(pem)).unwrap_or_default();
+    let certificates = certificate
+        .and_then(|pem| certificates::read_all(pem))
+        .unwrap_or_default();
     // Only the first is shown to clients; the others lead to an authority.
-    certificates.into_iter().take(1).flat_map(|certificate| certificate.names).collect()
+    certificates
+        .into_iter()
+        .take(1)
+        .flat_map(|certificate| certificate.names)
+        .collect()
 }

@@ -91,7 +91,11 @@ fn one(source: &Source) -> Option<Problem> {
         return Some(Problem::new(
             &EXISTS,
             order.field.clone(),
-            format!("there is no {} {:?} beside the cluster", order.kind.name(), order.source),
+            format!(
+                "there is no {} {:?} beside the cluster",
+                order.kind.name(),
+                order.source
+            ),
             "create it, or refer to another",
         ));
     };
@@ -104,7 +108,12 @@ fn one(source: &Source) -> Option<Problem> {
 
 fn missing_keys(order: &Order, content: &Content) -> Option<Problem> {
     let is_missing = |key: &&str| content.data.get(*key).is_none_or(Vec::is_empty);
-    let missing: Vec<&str> = order.keys.iter().map(|key| key.from.as_str()).filter(is_missing).collect();
+    let missing: Vec<&str> = order
+        .keys
+        .iter()
+        .map(|key| key.from.as_str())
+        .filter(is_missing)
+        .collect();
     (!missing.is_empty()).then(|| {
         Problem::new(
             &KEYS,
@@ -150,7 +159,11 @@ fn trust_bundle(order: &Order, text: &[u8]) -> Option<Problem> {
         Problem::new(
             &TRUST_BUNDLE,
             order.field.clone(),
-            format!("{} of ConfigMap {} has no certificates", keys::USER_CA_BUNDLE, order.source),
+            format!(
+                "{} of ConfigMap {} has no certificates",
+                keys::USER_CA_BUNDLE,
+                order.source
+            ),
             "write certificates in PEM, one after the other",
         )
     })
@@ -221,6 +234,7 @@ const MEANINGS: &[&str] = &[
     leaves::ETCD_SERVER,
     leaves::ETCD_PEER,
     leaves::ETCD_METRICS_CLIENT,
+    leaves::METRICS_CLIENT,
     leaves::KONNECTIVITY_SERVER,
     leaves::KONNECTIVITY_CLUSTER,
     leaves::KONNECTIVITY_CLIENT,
@@ -267,7 +281,10 @@ fn reserved(case: &Case<'_>, source: &Source) -> Option<Problem> {
         Problem::new(
             &RESERVED,
             order.field.clone(),
-            format!("{} is the name of an object that control planes have themselves", order.target),
+            format!(
+                "{} is the name of an object that control planes have themselves",
+                order.target
+            ),
             "give the object another name",
         )
     })

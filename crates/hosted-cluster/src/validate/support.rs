@@ -4,8 +4,8 @@ use hyperplane_api::{
     constants::annotations,
     hypershift::{hosted_cluster_status::PayloadArchitecture, platform_type::PlatformType},
 };
-use hyperplane_platforms::{Platform, Problem, Rule};
 use hyperplane_planner::release::Release;
+use hyperplane_platforms::{Platform, Problem, Rule};
 
 use super::{Case, release::ReleasePair};
 use crate::metadata;
@@ -73,7 +73,10 @@ pub(crate) fn payload_architecture(release: &Release) -> PayloadArchitecture {
         "s390x" => PayloadArchitecture::S390x,
         _ => PayloadArchitecture::Multi,
     };
-    let mut found = release.os_images.iter().map(|image| architecture(image.architecture.as_str()));
+    let mut found = release
+        .os_images
+        .iter()
+        .map(|image| architecture(image.architecture.as_str()));
     match found.next() {
         Some(first) if found.all(|other| other == first) => first,
         _ => PayloadArchitecture::Multi,

@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 
 use clap::Parser as _;
 use hyperplane_components::{SUBCOMMANDS, subcommands};
+use hyperplane_planner::release::Release;
 use serde_json::json;
 
-use self::support::{World, extended_release, merge, published, release};
+use self::rendering::{Scene, published, release};
 use crate::CommandLine;
 
-#[path = "../../../components/tests/support/mod.rs"]
-mod support;
+#[path = "../../tests/rendering/mod.rs"]
+#[allow(dead_code, reason = "only command lines are looked at here")]
+mod rendering;
 
 /// Rendered already, while their programs follow with the machines that they serve.
 const LATER: [&str; 2] = ["ignition-server", "machine-approver"];
@@ -18,40 +20,61 @@ const LATER: [&str; 2] = ["ignition-server", "machine-approver"];
 /// For components of the catalogue that are not there yet.
 const NOT_RENDERED: [&str; 2] = ["konnectivity-socks5-proxy", "token-minter"];
 
-fn worlds() -> Vec<World> {
+fn scenes() -> Vec<Scene> {
+    let routed = json!([
+        published(
+            "APIServer",
+            &json!({"type": "Route", "route": {"hostname": "api.example.com"}})
+        ),
+        published(
+            "Konnectivity",
+            &json!({"type": "NodePort", "nodePort": {"address": "203.0.113.7"}})
+        ),
+    ]);
     let platforms = [
         json!({"platform": {"type": "None"}}),
         json!({"platform": {"type": "KubeVirt", "kubevirt": {}}}),
         json!({"platform": {"type": "Agent", "agent": {"agentNamespace": "agents"}}}),
-        json!({"platform": {"type": "None"}, "services": [
-            published("APIServer", &json!({"type": "Route", "route": {"hostname": "api.example.com"}})),
-            published("Konnectivity", &json!({"type": "NodePort", "nodePort": {"address": "203.0.113.7"}})),
-        ]}),
+        json!({"platform": {"type": "None"}, "services": routed}),
     ];
-    let mut worlds = Vec::new();
-    for spec in &platforms {
+    let dedicated = json!({"hyperplane.dev/tenant-operators": "dedicated"});
+    let mut scenes = Vec::new();
+    for fields in &platforms {
         for policy in ["HighlyAvailable", "SingleReplica"] {
-            for release in [release("1.35").clone(), release("1.36").clone(), extended_release()] {
-                let mut change = json!({"spec": spec});
-                merge(
-                    &mut change,
-                    &json!({
-                        "metadata": {"annotations": {"hyperplane.dev/tenant-operators": "dedicated"}},
-                        "spec": {"controllerAvailabilityPolicy": policy, "releaseImage": release.image},
-                    }),
-                );
-                worlds.push(World::new(&change, &release));
+            let mut fields = fields.clone();
+            fields["controllerAvailabilityPolicy"] = policy.into();
+            for release in [release("1.35"), release("1.36"), &extended()] {
+                scenes.push(Scene::new(release, &dedicated, &fields));
             }
         }
     }
-    worlds
+    scenes
+}
+
+/// A release that carries what plain Kubernetes does not.
+fn extended() -> Release {
+    let mut extended = release("1.36").clone();
+    for name in [
+        "openshift-apiserver",
+        "kubevirt-cloud-controller-manager",
+        "cluster-api",
+        "capi-provider-kubevirt",
+        "capi-provider-agent",
+    ] {
+        let component = hyperplane_planner::release::Component {
+            image: Some(format!("registry.example.com/{name}:v1")),
+            ..Default::default()
+        };
+        extended.components.insert(name.to_owned(), component);
+    }
+    extended
 }
 
 /// All command lines that are rendered anywhere, without those of later programs.
 fn rendered() -> BTreeSet<Vec<String>> {
-    let all = worlds()
+    let all = scenes()
         .iter()
-        .flat_map(|world| subcommands(&world.inputs()))
+        .flat_map(|scene| subcommands(&scene.inputs()))
         .collect::<BTreeSet<_>>();
     let is_later = |line: &Vec<String>| LATER.contains(&line[0].as_str());
     all.into_iter().filter(|line| !is_later(line)).collect()

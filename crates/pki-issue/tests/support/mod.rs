@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test needs a part of it")]
 
+pub mod trust;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use hyperplane_api::constants::objects::{keys, kubeconfigs};
@@ -18,6 +20,9 @@ use k8s_openapi::{
 
 pub const START: Timestamp = Timestamp::constant(1_800_000_000, 0);
 pub const DAY: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
+
+/// Rows of the table of leaves, and the one service account of [`wanted`].
+pub const LEAVES: usize = 22;
 
 pub fn host(text: &str) -> Host {
     Host::parse(text).unwrap()

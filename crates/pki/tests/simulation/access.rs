@@ -1,7 +1,7 @@
 //! As whom the operator writes: as the account of each namespace, with the rights of its Role and no others.
 
 use hyperplane_api::constants::objects::{kubeconfigs, roles};
-use hyperplane_pki::Scope;
+use hyperplane_runtime::Scope;
 use k8s_openapi::api::core::v1::Namespace;
 use serde_json::json;
 
@@ -17,7 +17,7 @@ async fn everything_is_written_as_the_tenant() {
         world.control_plane(namespace, json!({})).await;
     }
     let position = world.position();
-    let process = world.start(Scope::Shared);
+    let process = world.start(Scope::Everywhere);
     world.settle().await;
     let accounts = tenants.map(|namespace| format!("system:serviceaccount:{namespace}:{}", roles::PKI_OPERATOR));
     assert_eq!(world.writers_since(position), accounts);
@@ -35,7 +35,7 @@ async fn without_its_role_nothing_is_written() {
         .await;
     world.publish(NAMESPACE).await;
     world.control_plane(NAMESPACE, json!({})).await;
-    let process = world.start(Scope::Shared);
+    let process = world.start(Scope::Everywhere);
     world.settle().await;
     assert!(world.secrets(NAMESPACE).await.is_empty());
     process.stop().await;

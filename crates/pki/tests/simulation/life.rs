@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use hyperplane_api::constants::objects::{bundles, certificates, keys, kubeconfigs, services, signers};
-use hyperplane_pki::Scope;
+use hyperplane_runtime::Scope;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Secret;
 use rustls_pki_types::{CertificateDer, pem::PemObject as _};
@@ -43,7 +43,7 @@ async fn everything_is_issued_for_a_new_control_plane() {
     }
     let config_maps = world.config_maps(NAMESPACE).await;
     assert!(config_maps.contains_key(bundles::CLIENT) && config_maps.contains_key(bundles::ROOT));
-    assert_eq!(config_maps.len(), 7);
+    assert_eq!(config_maps.len(), 8);
     let kubeconfig = &secrets[kubeconfigs::ADMIN].data.as_ref().unwrap()[keys::KUBECONFIG];
     assert!(
         str::from_utf8(&kubeconfig.0)
@@ -112,7 +112,7 @@ async fn a_touch_and_a_restart_write_nothing() {
         .await;
     world.settle().await;
     process.stop().await;
-    let process = world.start(Scope::Shared);
+    let process = world.start(Scope::Everywhere);
     world.settle().await;
     world.pass_days(3).await;
     assert_eq!(world.writes_since(position), [] as [&str; 0]);
@@ -124,7 +124,7 @@ async fn what_is_not_published_yet_is_waited_for() {
     let world = World::new().await;
     world.tenant(NAMESPACE).await;
     world.control_plane(NAMESPACE, json!({})).await;
-    let process = world.start(Scope::Shared);
+    let process = world.start(Scope::Everywhere);
     world.settle().await;
     let secrets = world.secrets(NAMESPACE).await;
     assert!(
@@ -163,7 +163,7 @@ async fn paused_means_that_nothing_is_written() {
         world.tenant(NAMESPACE).await;
         world.publish(NAMESPACE).await;
         world.control_plane(NAMESPACE, pause.clone()).await;
-        let process = world.start(Scope::Shared);
+        let process = world.start(Scope::Everywhere);
         world.pass_days(4).await;
         assert_eq!(world.writes_since(0), [] as [&str; 0], "{pause}");
         world.pass_days(2).await;

@@ -1,9 +1,9 @@
-//! What goes wrong: Secrets that are deleted, damaged or lose their labels, processes that crash, and mistakes of users.
+//! What goes wrong: Secrets that are deleted, damaged or lose their labels, and processes that crash.
 
 use std::time::Duration;
 
 use hyperplane_api::constants::objects::{bundles, certificates, keys, kubeconfigs, signers};
-use hyperplane_pki::Scope;
+use hyperplane_runtime::Scope;
 use serde_json::json;
 use tokio::time::sleep;
 
@@ -109,7 +109,7 @@ async fn a_crash_anywhere_costs_nothing_that_is_trusted() {
     world.control_plane(NAMESPACE, json!({})).await;
     let mut authorities = std::collections::BTreeMap::new();
     for attempt in 0..40_u32 {
-        let process = world.start(Scope::Shared);
+        let process = world.start(Scope::Everywhere);
         // On paused time a process gets as far as its own waits let it; each gets a little further.
         for _ in 0..attempt * 7 {
             tokio::task::yield_now().await;
@@ -123,77 +123,11 @@ async fn a_crash_anywhere_costs_nothing_that_is_trusted() {
             }
         }
     }
-    let process = world.start(Scope::Shared);
+    let process = world.start(Scope::Everywhere);
     world.settle().await;
     let position = world.position();
     world.pass_days(2).await;
     assert_eq!(world.writes_since(position), [] as [&str; 0]);
     assert!(world.secrets(NAMESPACE).await.contains_key(kubeconfigs::ADMIN));
-    process.stop().await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn mistakes_of_users_are_told_and_stop_nothing() {
-    let (world, process) = World::settled().await;
-    world
-        .change(
-            NAMESPACE,
-            json!({"metadata": {"annotations": {
-                "hypershift.openshift.io/certificate-validity": "a year",
-                "hyperplane.dev/key-algorithm": "dsa",
-            }}}),
-        )
-        .await;
-    world.settle().await;
-    let conditions = world.conditions(NAMESPACE).await;
-    let (status, message) = &conditions["TargetConfigControllerDegraded"];
-    assert_eq!(status, "True");
-    assert!(
-        message.contains("certificate-validity") && message.contains("key-algorithm"),
-        "{message}"
-    );
-    world.delete_secret(NAMESPACE, certificates::SCHEDULER_SERVER).await;
-    world.settle().await;
-    assert!(
-        world
-            .secrets(NAMESPACE)
-            .await
-            .contains_key(certificates::SCHEDULER_SERVER)
-    );
-    let position = world.position();
-    world.pass_days(3).await;
-    assert_eq!(world.writes_since(position), [] as [&str; 0]);
-    process.stop().await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_key_that_a_user_gave_is_waited_for_and_left_alone() {
-    let world = World::new().await;
-    world.tenant(NAMESPACE).await;
-    world.publish(NAMESPACE).await;
-    world
-        .control_plane(
-            NAMESPACE,
-            json!({"spec": {"serviceAccountSigningKey": {"name": "mine"}}}),
-        )
-        .await;
-    let process = world.start(Scope::Shared);
-    world.settle().await;
-    assert!(
-        !world
-            .secrets(NAMESPACE)
-            .await
-            .contains_key(certificates::SERVICE_ACCOUNT_KEYS)
-    );
-    let position = world.position();
-    let copy = json!({
-        "metadata": {"name": certificates::SERVICE_ACCOUNT_KEYS, "labels": {"app.kubernetes.io/managed-by": "hyperplane"}},
-        "stringData": {keys::SERVICE_ACCOUNT_KEY: "theirs", keys::SERVICE_ACCOUNT_PUBLIC_KEY: "theirs"},
-    });
-    world
-        .create::<k8s_openapi::api::core::v1::Secret>(Some(NAMESPACE), copy)
-        .await;
-    world.settle().await;
-    assert_eq!(world.writes_since(position), [] as [&str; 0]);
     process.stop().await;
 }

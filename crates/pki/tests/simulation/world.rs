@@ -18,11 +18,11 @@ use hyperplane_api::{
     schema::FeatureSet,
 };
 use hyperplane_apiserver::{Entropy, Server, Settings, Shared};
-use hyperplane_components::Management;
-use hyperplane_pki::{PkiSettings, Scope, register};
+use hyperplane_component_driver::Facts;
+use hyperplane_pki::{PkiSettings, register};
 use hyperplane_pki_issue::access;
 use hyperplane_planner::version::{Scheme, Version};
-use hyperplane_runtime::{IdentityMode, Manager};
+use hyperplane_runtime::{IdentityMode, Manager, Scope};
 use hyperplane_seams::{Clock, Random};
 use hyperplane_store::Memory;
 use jiff::Timestamp;
@@ -41,6 +41,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::{task::JoinHandle, time::sleep};
 use tokio_util::sync::CancellationToken;
+
+use crate::cut::Cut;
 
 pub const START: &str = "2027-01-15T08:00:00Z";
 pub const NAMESPACE: &str = "clusters-example";
@@ -108,7 +110,7 @@ impl World {
         world.tenant(NAMESPACE).await;
         world.publish(NAMESPACE).await;
         world.control_plane(NAMESPACE, json!({})).await;
-        let process = world.start(Scope::Shared);
+        let process = world.start(Scope::Everywhere);
         world.settle().await;
         (world, process)
     }
@@ -223,32 +225,30 @@ impl World {
         self.start_as(scope, Client::new(self.server.in_process(User::admin()), "default"))
     }
 
+    /// A process that loses its connection after so many writes.
+    pub fn start_cut(&self, writes: usize) -> Process {
+        let service = Cut::new(self.server.in_process(User::admin()), writes);
+        self.start_as(Scope::Everywhere, Client::new(service, "default"))
+    }
+
     /// A process that has only the rights of an account.
     pub fn start_dedicated(&self, namespace: &str) -> Process {
         let user = User::service_account(namespace, roles::PKI_OPERATOR, "1234");
         let client = Client::new(self.server.in_process(user), namespace);
-        self.start_as(Scope::Dedicated(namespace.to_owned()), client)
+        self.start_as(Scope::Namespace(namespace.to_owned()), client)
     }
 
     fn start_as(&self, scope: Scope, client: Client) -> Process {
         let mut settings = hyperplane_runtime::Settings::new("hyperplane", "test", self.clock.clone(), 1);
         settings.identity_mode = IdentityMode::Extension;
         let mut manager = Manager::new(client, settings);
-        let management = Management {
+        let facts = Facts {
             kubernetes: Version::parse(Scheme::Kubernetes, "1.36.4").unwrap(),
-            zones: 3,
             image: "hyperplane".to_owned(),
-            has_monitors: false,
-            user_id: None,
             ingress_domain: None,
+            has_monitors: false,
         };
-        register(
-            &mut manager,
-            PkiSettings {
-                management: Arc::new(management),
-                scope,
-            },
-        );
+        register(&mut manager, PkiSettings { scope, facts });
         let stop = CancellationToken::new();
         let run = manager.run(stop.clone());
         let task = tokio::spawn(async move { run.await.unwrap() });

@@ -67,7 +67,11 @@ pub(crate) fn advance(pod: &Pod, facts: &dyn Facts, course: Course<'_>) -> Advan
         now: course.now,
     };
     let start = before.start_time.clone().unwrap_or_else(|| moment::written(course.now));
-    let problems = if has_begun(&before) { Vec::new() } else { files::problems(pod, facts) };
+    let problems = if has_begun(&before) {
+        Vec::new()
+    } else {
+        files::problems(pod, facts)
+    };
     let progress = if problems.is_empty() {
         containers(&around, &before, start.0)
     } else {
@@ -84,12 +88,21 @@ pub(crate) fn advance(pod: &Pod, facts: &dyn Facts, course: Course<'_>) -> Advan
     };
     if problems.is_empty() {
         let is_on_host = pods::spec(pod).and_then(|spec| spec.host_network) == Some(true);
-        let address = if is_on_host { facts.host(pod) } else { facts.address(pod) };
+        let address = if is_on_host {
+            facts.host(pod)
+        } else {
+            facts.address(pod)
+        };
         status.pod_ip = Some(address.clone());
         status.pod_ips = Some(vec![PodIP { ip: address }]);
     }
     status.phase = Some(phase(pod, &status, progress.is_initialized).to_owned());
-    status.conditions = Some(conditions(pod, &status, (problems.is_empty(), progress.is_initialized), course.now));
+    status.conditions = Some(conditions(
+        pod,
+        &status,
+        (problems.is_empty(), progress.is_initialized),
+        course.now,
+    ));
     Advance {
         status,
         wake: progress.wake,
@@ -115,17 +128,28 @@ const TYPES: [&str; 4] = ["PodReadyToStartContainers", "Initialized", "Container
 pub(crate) fn lost(pod: &Pod, now: Timestamp) -> PodStatus {
     let mut status = own_status(pod);
     let known = status.conditions.take().unwrap_or_default();
-    let mut conditions: Vec<PodCondition> = known.into_iter().filter(|condition| condition.type_ != "Ready").collect();
+    let mut conditions: Vec<PodCondition> = known
+        .into_iter()
+        .filter(|condition| condition.type_ != "Ready")
+        .collect();
     conditions.push(condition(pod, "Ready", Err(("NodeNotReady", String::new())), now));
     status.conditions = Some(conditions);
     status
 }
 
 fn has_begun(status: &PodStatus) -> bool {
-    let all = status.init_container_statuses.iter().chain(&status.container_statuses).flatten();
+    let all = status
+        .init_container_statuses
+        .iter()
+        .chain(&status.container_statuses)
+        .flatten();
     all.into_iter().any(|status| {
         let is_waiting = status.state.as_ref().is_none_or(|state| state.waiting.is_some());
-        !is_waiting || status.last_state.as_ref().is_some_and(|state| state.terminated.is_some())
+        !is_waiting
+            || status
+                .last_state
+                .as_ref()
+                .is_some_and(|state| state.terminated.is_some())
     })
 }
 
@@ -169,16 +193,25 @@ fn find<'a>(statuses: Option<&'a Vec<ContainerStatus>>, name: &str) -> Option<&'
 
 /// Init containers one after the other, then all others at once.
 fn containers(around: &Surroundings<'_>, before: &PodStatus, start: Timestamp) -> Progress {
-    let mut progress = Progress { is_initialized: true, ..Progress::default() };
+    let mut progress = Progress {
+        is_initialized: true,
+        ..Progress::default()
+    };
     let mut since = start;
     for container in pods::init_containers(around.pod) {
         let known = find(before.init_container_statuses.as_ref(), &container.name);
         if !progress.is_initialized {
-            let status = known.cloned().unwrap_or_else(|| container::waiting(around.pod, container));
+            let status = known
+                .cloned()
+                .unwrap_or_else(|| container::waiting(around.pod, container));
             progress.init.push(status);
             continue;
         }
-        let role = if pods::is_sidecar(container) { Role::Sidecar } else { Role::Init };
+        let role = if pods::is_sidecar(container) {
+            Role::Sidecar
+        } else {
+            Role::Init
+        };
         let step = step(around, container, role, known, since);
         let status = progress.take(step);
         match (role, ended(&status)) {
@@ -194,7 +227,9 @@ fn containers(around: &Surroundings<'_>, before: &PodStatus, start: Timestamp) -
             let step = step(around, container, Role::Main, known, since);
             progress.take(step)
         } else {
-            known.cloned().unwrap_or_else(|| container::waiting(around.pod, container))
+            known
+                .cloned()
+                .unwrap_or_else(|| container::waiting(around.pod, container))
         };
         progress.main.push(status);
     }
@@ -211,15 +246,31 @@ fn phase(pod: &Pod, status: &PodStatus, is_initialized: bool) -> &'static str {
     let main = status.container_statuses.as_deref().unwrap_or_default();
     if !is_initialized {
         let init = status.init_container_statuses.iter().flatten();
-        let has_failed = init.into_iter().any(|status| end(status).is_some_and(|end| end.exit_code != 0));
-        return if has_failed && restarts(pod) == "Never" { "Failed" } else { "Pending" };
+        let has_failed = init
+            .into_iter()
+            .any(|status| end(status).is_some_and(|end| end.exit_code != 0));
+        return if has_failed && restarts(pod) == "Never" {
+            "Failed"
+        } else {
+            "Pending"
+        };
     }
     let has_stopped = |status: &&ContainerStatus| {
-        end(status).is_some() || status.last_state.as_ref().is_some_and(|state| state.terminated.is_some())
+        end(status).is_some()
+            || status
+                .last_state
+                .as_ref()
+                .is_some_and(|state| state.terminated.is_some())
     };
     let running = main.iter().filter(|status| is_running(status)).count();
-    let waiting = main.iter().filter(|status| !is_running(status) && !has_stopped(status)).count();
-    let succeeded = main.iter().filter(|status| end(status).is_some_and(|end| end.exit_code == 0)).count();
+    let waiting = main
+        .iter()
+        .filter(|status| !is_running(status) && !has_stopped(status))
+        .count();
+    let succeeded = main
+        .iter()
+        .filter(|status| end(status).is_some_and(|end| end.exit_code == 0))
+        .count();
     if waiting > 0 {
         "Pending"
     } else if running > 0 || restarts(pod) == "Always" {
@@ -239,7 +290,10 @@ fn condition(pod: &Pod, type_: &str, outcome: Result<(), (&str, String)>, now: T
     let since = known.and_then(|known| known.last_transition_time.clone());
     let (reason, message) = match outcome {
         Ok(()) => (None, None),
-        Err((reason, message)) => (Some(reason.to_owned()), Some(message).filter(|message| !message.is_empty())),
+        Err((reason, message)) => (
+            Some(reason.to_owned()),
+            Some(message).filter(|message| !message.is_empty()),
+        ),
     };
     PodCondition {
         type_: type_.to_owned(),
@@ -263,13 +317,18 @@ fn conditions(
         let names: Vec<&str> = statuses.into_iter().map(|status| status.name.as_str()).collect();
         names.join(" ")
     };
-    let incomplete = init.iter().filter(|status| ended(status).is_none_or(|(code, _)| code != 0) && !is_running(status));
+    let incomplete = init
+        .iter()
+        .filter(|status| ended(status).is_none_or(|(code, _)| code != 0) && !is_running(status));
     let sidecars: Vec<&str> = pods::init_containers(pod)
         .iter()
         .filter(|container| pods::is_sidecar(container))
         .map(|container| container.name.as_str())
         .collect();
-    let serving = init.iter().filter(|status| sidecars.contains(&status.name.as_str())).chain(main);
+    let serving = init
+        .iter()
+        .filter(|status| sidecars.contains(&status.name.as_str()))
+        .chain(main);
     let unready: Vec<&ContainerStatus> = serving.filter(|status| !status.ready).collect();
     let is_over = matches!(status.phase.as_deref(), Some("Succeeded"));
     let initialized = if is_initialized {
@@ -283,7 +342,10 @@ fn conditions(
     } else if unready.is_empty() {
         Ok(())
     } else {
-        Err(("ContainersNotReady", format!("containers with unready status: [{}]", names(unready))))
+        Err((
+            "ContainersNotReady",
+            format!("containers with unready status: [{}]", names(unready)),
+        ))
     };
     let mounted = if is_mounted { Ok(()) } else { Err(("", String::new())) };
     let mut conditions = vec![
@@ -315,27 +377,52 @@ fn terminate(pod: &Pod, facts: &dyn Facts, course: Course<'_>) -> Advance {
         .filter(|status| is_running(status))
         .collect();
     if running.is_empty() {
-        return Advance { is_finished: true, ..stay(None) };
+        return Advance {
+            is_finished: true,
+            ..stay(None)
+        };
     }
     let grace = pod.metadata.deletion_grace_period_seconds.unwrap_or(GRACE);
-    let deadline = pod.metadata.deletion_timestamp.as_ref().map_or(course.now, |time| time.0);
+    let deadline = pod
+        .metadata
+        .deletion_timestamp
+        .as_ref()
+        .map_or(course.now, |time| time.0);
     let asked = moment::after_seconds(deadline, -grace);
     let about = format!("{}/{}/stop", pod.namespace().unwrap_or_default(), pod.name_any());
-    let is_slow = running.iter().any(|status| facts.faults(pod, &status.name).contains(&FaultKind::SlowStop));
-    let wanted = if is_slow { Duration::MAX } else { drawn(course.seed, &about, course.pace.stop) };
+    let is_slow = running
+        .iter()
+        .any(|status| facts.faults(pod, &status.name).contains(&FaultKind::SlowStop));
+    let wanted = if is_slow {
+        Duration::MAX
+    } else {
+        drawn(course.seed, &about, course.pace.stop)
+    };
     let at = moment::after(asked, wanted).min(deadline);
     if at > course.now {
         return stay(Some(at));
     }
     let exit_code = if is_slow { KILLED } else { 0 };
     let mut status = before.clone();
-    let all = status.init_container_statuses.iter_mut().chain(&mut status.container_statuses).flatten();
+    let all = status
+        .init_container_statuses
+        .iter_mut()
+        .chain(&mut status.container_statuses)
+        .flatten();
     for status in all.filter(|status| is_running(status)) {
         stop(status, exit_code, course.now);
     }
-    let has_failed = status.container_statuses.iter().flatten().any(|status| end(status).is_none_or(|end| end.exit_code != 0));
+    let has_failed = status
+        .container_statuses
+        .iter()
+        .flatten()
+        .any(|status| end(status).is_none_or(|end| end.exit_code != 0));
     status.phase = Some(if has_failed { "Failed" } else { "Succeeded" }.to_owned());
-    let initialized = before.conditions.iter().flatten().any(|known| known.type_ == "Initialized" && known.status == "True");
+    let initialized = before
+        .conditions
+        .iter()
+        .flatten()
+        .any(|known| known.type_ == "Initialized" && known.status == "True");
     status.conditions = Some(conditions(pod, &status, (true, initialized), course.now));
     Advance {
         status,

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{
-    Container, ContainerState, ContainerStateRunning, ContainerStateTerminated, ContainerStateWaiting, ContainerStatus, Pod,
+    Container, ContainerState, ContainerStateRunning, ContainerStateTerminated, ContainerStateWaiting, ContainerStatus,
+    Pod,
 };
 use kube::ResourceExt;
 
@@ -113,7 +114,11 @@ pub(super) fn step(
 
 /// A container that has not begun.
 pub(super) fn waiting(pod: &Pod, container: &Container) -> ContainerStatus {
-    let reason = if pods::init_containers(pod).is_empty() { "ContainerCreating" } else { "PodInitializing" };
+    let reason = if pods::init_containers(pod).is_empty() {
+        "ContainerCreating"
+    } else {
+        "PodInitializing"
+    };
     ContainerStatus {
         name: container.name.clone(),
         image: container.image.clone().unwrap_or_default(),
@@ -147,7 +152,10 @@ impl Look<'_> {
     fn drawn(&self, what: &str, longest: Duration) -> Duration {
         let pod = self.around.pod;
         let (namespace, name) = (pod.namespace().unwrap_or_default(), pod.name_any());
-        let about = format!("{namespace}/{name}/{}/{}/{what}", self.container.name, self.status.restart_count);
+        let about = format!(
+            "{namespace}/{name}/{}/{}/{what}",
+            self.container.name, self.status.restart_count
+        );
         drawn(self.around.seed, &about, longest)
     }
 
@@ -168,8 +176,11 @@ impl Look<'_> {
     fn begin(&mut self) {
         let image = self.container.image.clone().unwrap_or_default();
         if self.faults.contains(&FaultKind::ImageMissing) || !self.around.facts.has_image(&image) {
-            let message = format!("Back-off pulling image {image:?}: ErrImagePull: failed to pull and unpack image {image:?}: not found");
-            self.notes.push(warning("Failed", format!("Failed to pull image {image:?}: not found")));
+            let message = format!(
+                "Back-off pulling image {image:?}: ErrImagePull: failed to pull and unpack image {image:?}: not found"
+            );
+            self.notes
+                .push(warning("Failed", format!("Failed to pull image {image:?}: not found")));
             self.status.state = Some(waits("ImagePullBackOff", Some(message)));
             return self.look_again(POLL_IMAGE);
         }
@@ -183,7 +194,12 @@ impl Look<'_> {
         };
         self.status.image = image.clone();
         self.status.image_id = format!("twin://{image}");
-        let identity = format!("{}/{}/{}", self.around.pod.uid().unwrap_or_default(), self.container.name, self.status.restart_count);
+        let identity = format!(
+            "{}/{}/{}",
+            self.around.pod.uid().unwrap_or_default(),
+            self.container.name,
+            self.status.restart_count
+        );
         self.status.container_id = Some(format!("twin://{identity}"));
         self.notes.push(Note {
             is_warning: false,
@@ -213,7 +229,9 @@ impl Look<'_> {
         let Ok(invocation) = environment::invocation(self.around.pod, self.container, self.around.facts) else {
             return false;
         };
-        let Ok(flags) = self.check(&invocation) else { return false };
+        let Ok(flags) = self.check(&invocation) else {
+            return false;
+        };
         let read = |path: &str| files::read(self.around.pod, self.container, path, self.around.facts);
         let namespace = self.around.pod.namespace().unwrap_or_default();
         let needs = programs::needs(&invocation, &flags, &read);
@@ -255,7 +273,11 @@ impl Look<'_> {
     }
 
     fn finish_if_met(&mut self) {
-        if self.has_needs() { self.finish() } else { self.look_again(POLL) }
+        if self.has_needs() {
+            self.finish()
+        } else {
+            self.look_again(POLL)
+        }
     }
 
     fn finish(&mut self) {
@@ -268,7 +290,9 @@ impl Look<'_> {
 
     fn started(&self) -> Timestamp {
         let running = self.status.state.as_ref().and_then(|state| state.running.as_ref());
-        running.and_then(|running| running.started_at.as_ref()).map_or(self.around.now, |time| time.0)
+        running
+            .and_then(|running| running.started_at.as_ref())
+            .map_or(self.around.now, |time| time.0)
     }
 
     fn terminate(&mut self, exit_code: i32, reason: &str, message: Option<String>) {
@@ -291,8 +315,13 @@ impl Look<'_> {
 
     /// Ends with an error, and waits for its next chance if it has one.
     fn crash(&mut self, started: Timestamp, message: &str) {
-        let at = ContainerStateRunning { started_at: Some(moment::written(started)) };
-        self.status.state = Some(ContainerState { running: Some(at), ..ContainerState::default() });
+        let at = ContainerStateRunning {
+            started_at: Some(moment::written(started)),
+        };
+        self.status.state = Some(ContainerState {
+            running: Some(at),
+            ..ContainerState::default()
+        });
         self.terminate(1, "Error", Some(message.to_owned()));
         if let Some(terminated) = end(&self.status).cloned() {
             self.after_end(&terminated);
@@ -332,8 +361,14 @@ impl Look<'_> {
     }
 
     fn after_pause(&mut self) {
-        let last = self.status.last_state.as_ref().and_then(|state| state.terminated.as_ref());
-        let finished = last.and_then(|last| last.finished_at.as_ref()).map_or(self.around.now, |time| time.0);
+        let last = self
+            .status
+            .last_state
+            .as_ref()
+            .and_then(|state| state.terminated.as_ref());
+        let finished = last
+            .and_then(|last| last.finished_at.as_ref())
+            .map_or(self.around.now, |time| time.0);
         let due = moment::after(finished, backoff(self.status.restart_count));
         if due <= self.around.now {
             self.status.restart_count += 1;
@@ -349,7 +384,10 @@ impl Look<'_> {
             FaultKind::SlowStart(duration) => Some(*duration),
             _ => None,
         });
-        let due = moment::after(started, self.drawn("ready", self.around.pace.ready) + slow.unwrap_or_default());
+        let due = moment::after(
+            started,
+            self.drawn("ready", self.around.pace.ready) + slow.unwrap_or_default(),
+        );
         if self.faults.contains(&FaultKind::NeverReady) || !self.has_ports() {
             self.status.ready = false;
             return;
@@ -360,7 +398,11 @@ impl Look<'_> {
         }
         let is_up = !self.is_api_server() || self.around.facts.serving(self.around.pod) == Serving::Up;
         // An API server depends on its store all the time, others only to come up.
-        let is_ready = if self.is_api_server() { is_up && self.has_needs() } else { self.status.ready || self.has_needs() };
+        let is_ready = if self.is_api_server() {
+            is_up && self.has_needs()
+        } else {
+            self.status.ready || self.has_needs()
+        };
         self.status.ready = is_ready;
         if is_ready {
             self.status.started = Some(true);
@@ -375,7 +417,9 @@ impl Look<'_> {
 
         let probe = self.container.readiness_probe.as_ref();
         let http = probe.and_then(|probe| probe.http_get.as_ref()).map(|get| &get.port);
-        let tcp = probe.and_then(|probe| probe.tcp_socket.as_ref()).map(|socket| &socket.port);
+        let tcp = probe
+            .and_then(|probe| probe.tcp_socket.as_ref())
+            .map(|socket| &socket.port);
         match http.or(tcp) {
             Some(IntOrString::String(name)) => {
                 let mut ports = self.container.ports.iter().flatten();
@@ -396,7 +440,9 @@ fn warning(reason: &'static str, message: String) -> Note {
 
 /// The restart policy of a pod.
 pub(super) fn restarts(pod: &Pod) -> &str {
-    pods::spec(pod).and_then(|spec| spec.restart_policy.as_deref()).unwrap_or("Always")
+    pods::spec(pod)
+        .and_then(|spec| spec.restart_policy.as_deref())
+        .unwrap_or("Always")
 }
 
 fn backoff(restarts: i32) -> Duration {

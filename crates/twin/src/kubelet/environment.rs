@@ -35,9 +35,13 @@ fn variables(pod: &Pod, container: &Container, facts: &dyn Facts) -> Result<Vari
         let prefix = source.prefix.as_deref().unwrap_or_default();
         if let Some(reference) = &source.secret_ref {
             match facts.secret(&namespace, &reference.name) {
-                Some(secret) => variables.extend(secret.data.iter().flatten().map(|(key, value)| {
-                    (format!("{prefix}{key}"), String::from_utf8_lossy(&value.0).into_owned())
-                })),
+                Some(secret) => {
+                    variables.extend(
+                        secret.data.iter().flatten().map(|(key, value)| {
+                            (format!("{prefix}{key}"), String::from_utf8_lossy(&value.0).into_owned())
+                        }),
+                    )
+                }
                 None if reference.optional == Some(true) => {}
                 None => return Err(format!("secret {:?} not found", reference.name)),
             }
@@ -78,7 +82,10 @@ fn from(pod: &Pod, source: &EnvVarSource, facts: &dyn Facts) -> Result<Option<St
             Some(secret) => match secret_key(&secret, &reference.key) {
                 Some(value) => Ok(Some(String::from_utf8_lossy(&value.0).into_owned())),
                 None if is_optional => Ok(None),
-                None => Err(format!("couldn't find key {} in Secret {namespace}/{}", reference.key, reference.name)),
+                None => Err(format!(
+                    "couldn't find key {} in Secret {namespace}/{}",
+                    reference.key, reference.name
+                )),
             },
         };
     }
@@ -90,11 +97,17 @@ fn from(pod: &Pod, source: &EnvVarSource, facts: &dyn Facts) -> Result<Option<St
             Some(map) => match config_key(&map, &reference.key) {
                 Some(value) => Ok(Some(String::from_utf8_lossy(&value).into_owned())),
                 None if is_optional => Ok(None),
-                None => Err(format!("couldn't find key {} in ConfigMap {namespace}/{}", reference.key, reference.name)),
+                None => Err(format!(
+                    "couldn't find key {} in ConfigMap {namespace}/{}",
+                    reference.key, reference.name
+                )),
             },
         };
     }
-    Ok(source.field_ref.as_ref().map(|field| self::field(pod, &field.field_path, facts)))
+    Ok(source
+        .field_ref
+        .as_ref()
+        .map(|field| self::field(pod, &field.field_path, facts)))
 }
 
 /// A field of the pod.
@@ -105,7 +118,9 @@ fn field(pod: &Pod, path: &str, facts: &dyn Facts) -> String {
         "metadata.namespace" => pod.namespace().unwrap_or_default(),
         "metadata.uid" => pod.uid().unwrap_or_default(),
         "spec.nodeName" => pods::node(pod).to_owned(),
-        "spec.serviceAccountName" => spec.and_then(|spec| spec.service_account_name.clone()).unwrap_or_default(),
+        "spec.serviceAccountName" => spec
+            .and_then(|spec| spec.service_account_name.clone())
+            .unwrap_or_default(),
         "status.podIP" | "status.podIPs" => facts.address(pod),
         "status.hostIP" | "status.hostIPs" => facts.host(pod),
         _ => {
@@ -114,7 +129,9 @@ fn field(pod: &Pod, path: &str, facts: &dyn Facts) -> String {
                 map.get(key).cloned()
             };
             let label = of("metadata.labels", pod.labels());
-            label.or_else(|| of("metadata.annotations", pod.annotations())).unwrap_or_default()
+            label
+                .or_else(|| of("metadata.annotations", pod.annotations()))
+                .unwrap_or_default()
         }
     }
 }

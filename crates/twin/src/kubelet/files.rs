@@ -11,7 +11,9 @@ use crate::{pods, programs::Content, volumes};
 
 /// Why volumes cannot be mounted, in the kubelet's words. Volumes that nobody mounts do not matter.
 pub(crate) fn problems(pod: &Pod, facts: &dyn Facts) -> Vec<String> {
-    let volumes = pods::spec(pod).and_then(|spec| spec.volumes.as_deref()).unwrap_or_default();
+    let volumes = pods::spec(pod)
+        .and_then(|spec| spec.volumes.as_deref())
+        .unwrap_or_default();
     let mounted = volumes.iter().filter(|volume| is_mounted(pod, &volume.name));
     mounted
         .flat_map(|volume| {
@@ -41,7 +43,10 @@ fn of_volume(pod: &Pod, volume: &Volume, facts: &dyn Facts) -> Vec<String> {
             Some(_) => Vec::new(),
         };
     }
-    sources(volume).into_iter().filter_map(|source| source.problem(&namespace, facts)).collect()
+    sources(volume)
+        .into_iter()
+        .filter_map(|source| source.problem(&namespace, facts))
+        .collect()
 }
 
 /// One Secret or ConfigMap of a volume.
@@ -70,7 +75,10 @@ fn sources(volume: &Volume) -> Vec<Source<'_>> {
             items: map.items.as_deref().unwrap_or_default(),
         });
     }
-    let projected = volume.projected.as_ref().and_then(|projected| projected.sources.as_deref());
+    let projected = volume
+        .projected
+        .as_ref()
+        .and_then(|projected| projected.sources.as_deref());
     for source in projected.unwrap_or_default() {
         if let Some(secret) = &source.secret {
             all.push(Source {
@@ -97,7 +105,11 @@ impl Source<'_> {
         if self.is_optional {
             return None;
         }
-        let (kind, key_kind) = if self.is_secret { ("secret", "secret") } else { ("configmap", "config") };
+        let (kind, key_kind) = if self.is_secret {
+            ("secret", "secret")
+        } else {
+            ("configmap", "config")
+        };
         let missing = if self.is_secret {
             let secret = facts.secret(namespace, self.name);
             secret.map(|secret| self.missing_key(|key| secret_key(&secret, key).is_some()))
@@ -121,7 +133,10 @@ impl Source<'_> {
         if self.items.is_empty() {
             return (!path.contains('/')).then(|| path.to_owned());
         }
-        self.items.iter().find(|item| item.path == path).map(|item| item.key.clone())
+        self.items
+            .iter()
+            .find(|item| item.path == path)
+            .map(|item| item.key.clone())
     }
 
     fn read(&self, namespace: &str, path: &str, facts: &dyn Facts) -> Option<Vec<u8>> {
@@ -141,18 +156,26 @@ pub(crate) fn secret_key<'a>(secret: &'a Secret, key: &str) -> Option<&'a ByteSt
 
 /// A key of a ConfigMap, text or not.
 pub(crate) fn config_key(map: &ConfigMap, key: &str) -> Option<Vec<u8>> {
-    let text = map.data.as_ref().and_then(|data| data.get(key)).map(|text| text.clone().into_bytes());
+    let text = map
+        .data
+        .as_ref()
+        .and_then(|data| data.get(key))
+        .map(|text| text.clone().into_bytes());
     text.or_else(|| map.binary_data.as_ref()?.get(key).map(|bytes| bytes.0.clone()))
 }
 
 /// What a container finds under a path.
 pub(crate) fn read(pod: &Pod, container: &Container, path: &str, facts: &dyn Facts) -> Content {
     // The mount that is deepest hides those above it.
-    let inside = mounts(container).iter().filter_map(|mount| Some((mount, below(&mount.mount_path, path)?)));
+    let inside = mounts(container)
+        .iter()
+        .filter_map(|mount| Some((mount, below(&mount.mount_path, path)?)));
     let Some((mount, rest)) = inside.min_by_key(|(_, rest)| rest.len()) else {
         return Content::Missing;
     };
-    let volumes = pods::spec(pod).and_then(|spec| spec.volumes.as_deref()).unwrap_or_default();
+    let volumes = pods::spec(pod)
+        .and_then(|spec| spec.volumes.as_deref())
+        .unwrap_or_default();
     let Some(volume) = volumes.iter().find(|volume| volume.name == mount.name) else {
         return Content::Missing;
     };
@@ -178,17 +201,32 @@ pub(crate) fn read(pod: &Pod, container: &Container, path: &str, facts: &dyn Fac
 /// The rest of a path below a directory.
 fn below<'a>(directory: &str, path: &'a str) -> Option<&'a str> {
     let rest = path.strip_prefix(directory.trim_end_matches('/'))?;
-    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
+    if rest.is_empty() {
+        Some(rest)
+    } else {
+        rest.strip_prefix('/')
+    }
 }
 
 /// Whether the kubelet makes a file by itself: tokens and facts about the pod.
 fn is_made(volume: &Volume, path: &str) -> bool {
-    let downward = volume.downward_api.as_ref().and_then(|api| api.items.as_deref()).unwrap_or_default();
-    let projected = volume.projected.as_ref().and_then(|projected| projected.sources.as_deref());
+    let downward = volume
+        .downward_api
+        .as_ref()
+        .and_then(|api| api.items.as_deref())
+        .unwrap_or_default();
+    let projected = volume
+        .projected
+        .as_ref()
+        .and_then(|projected| projected.sources.as_deref());
     downward.iter().any(|item| item.path == path)
         || projected.unwrap_or_default().iter().any(|source| {
             let token = source.service_account_token.as_ref();
-            let facts = source.downward_api.as_ref().and_then(|api| api.items.as_deref()).unwrap_or_default();
+            let facts = source
+                .downward_api
+                .as_ref()
+                .and_then(|api| api.items.as_deref())
+                .unwrap_or_default();
             token.is_some_and(|token| token.path == path) || facts.iter().any(|item| item.path == path)
         })
 }
@@ -206,7 +244,10 @@ impl References {
     pub(crate) fn of(pod: &Pod) -> Self {
         let namespace = pod.namespace().unwrap_or_default();
         let mut references = Self::default();
-        for volume in pods::spec(pod).and_then(|spec| spec.volumes.as_deref()).unwrap_or_default() {
+        for volume in pods::spec(pod)
+            .and_then(|spec| spec.volumes.as_deref())
+            .unwrap_or_default()
+        {
             for source in sources(volume) {
                 references.add(source.is_secret, &namespace, source.name);
             }
@@ -215,7 +256,12 @@ impl References {
             }
         }
         for container in pods::containers(pod).iter().chain(pods::init_containers(pod)) {
-            for variable in container.env.iter().flatten().filter_map(|variable| variable.value_from.as_ref()) {
+            for variable in container
+                .env
+                .iter()
+                .flatten()
+                .filter_map(|variable| variable.value_from.as_ref())
+            {
                 if let Some(secret) = &variable.secret_key_ref {
                     references.add(true, &namespace, &secret.name);
                 }
@@ -236,7 +282,11 @@ impl References {
     }
 
     fn add(&mut self, is_secret: bool, namespace: &str, name: &str) {
-        let list = if is_secret { &mut self.secrets } else { &mut self.config_maps };
+        let list = if is_secret {
+            &mut self.secrets
+        } else {
+            &mut self.config_maps
+        };
         list.push(format!("{namespace}/{name}"));
     }
 }

@@ -1,20 +1,23 @@
 //! The flags of Kubernetes' programs and of etcd, as their own help lists them, and how a command line is read by them.
 
-use std::{
-    collections::BTreeMap,
-    net::IpAddr,
-    sync::LazyLock,
-};
+use std::{collections::BTreeMap, net::IpAddr, sync::LazyLock};
 
 /// The tables, by program. They are made from the help of the real binaries.
 static TABLES: LazyLock<BTreeMap<&str, Table>> = LazyLock::new(|| {
     let tables = [
         ("kube-apiserver", include_str!("flags/kube-apiserver.txt"), false),
-        ("kube-controller-manager", include_str!("flags/kube-controller-manager.txt"), false),
+        (
+            "kube-controller-manager",
+            include_str!("flags/kube-controller-manager.txt"),
+            false,
+        ),
         ("kube-scheduler", include_str!("flags/kube-scheduler.txt"), false),
         ("etcd", include_str!("flags/etcd.txt"), true),
     ];
-    tables.into_iter().map(|(program, text, is_lenient)| (program, Table::read(program, text, is_lenient))).collect()
+    tables
+        .into_iter()
+        .map(|(program, text, is_lenient)| (program, Table::read(program, text, is_lenient)))
+        .collect()
 });
 
 /// Flags that name files and do not end in `-file`.
@@ -48,7 +51,9 @@ pub(super) struct Table {
 
 impl Table {
     fn read(program: &'static str, text: &'static str, is_lenient: bool) -> Self {
-        let lines = text.lines().filter_map(|line| line.strip_prefix("flag ")?.split_once(' '));
+        let lines = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("flag ")?.split_once(' '));
         Self {
             program,
             kinds: lines.collect(),
@@ -61,8 +66,12 @@ impl Table {
         let mut flags = Flags::default();
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
-            let named = word.strip_prefix("--").or_else(|| word.strip_prefix('-').filter(|_| self.is_lenient));
-            let short = word.strip_prefix('-').filter(|rest| rest.len() == 1 && !self.is_lenient);
+            let named = word
+                .strip_prefix("--")
+                .or_else(|| word.strip_prefix('-').filter(|_| self.is_lenient));
+            let short = word
+                .strip_prefix('-')
+                .filter(|rest| rest.len() == 1 && !self.is_lenient);
             let Some(named) = named.or(short) else {
                 return Err(format!("Error: unknown command {word:?} for {:?}", self.program));
             };
@@ -82,7 +91,9 @@ impl Table {
                 },
             };
             if !is_of(kind, &value) {
-                return Err(format!("Error: invalid argument {value:?} for \"--{name}\" flag: it is no {kind}"));
+                return Err(format!(
+                    "Error: invalid argument {value:?} for \"--{name}\" flag: it is no {kind}"
+                ));
             }
             flags.0.entry(name.to_owned()).or_default().push(value);
         }
@@ -92,7 +103,10 @@ impl Table {
 
 fn is_of(kind: &str, value: &str) -> bool {
     match kind {
-        "bool" => matches!(value, "1" | "t" | "T" | "true" | "TRUE" | "True" | "0" | "f" | "F" | "false" | "FALSE" | "False"),
+        "bool" => matches!(
+            value,
+            "1" | "t" | "T" | "true" | "TRUE" | "True" | "0" | "f" | "F" | "false" | "FALSE" | "False"
+        ),
         "int" | "int32" => value.parse::<i64>().is_ok(),
         "float" | "float32" => value.parse::<f64>().is_ok(),
         "duration" => is_duration(value),
@@ -111,12 +125,16 @@ fn is_duration(text: &str) -> bool {
         return false;
     }
     while !rest.is_empty() {
-        let digits = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(rest.len());
+        let digits = rest
+            .find(|letter: char| !letter.is_ascii_digit() && letter != '.')
+            .unwrap_or(rest.len());
         if digits == 0 {
             return false;
         }
         rest = &rest[digits..];
-        let unit = ["ns", "us", "µs", "ms", "s", "m", "h"].into_iter().filter(|unit| rest.starts_with(unit));
+        let unit = ["ns", "us", "µs", "ms", "s", "m", "h"]
+            .into_iter()
+            .filter(|unit| rest.starts_with(unit));
         let Some(unit) = unit.max_by_key(|unit| unit.len()) else {
             return false;
         };
@@ -131,7 +149,7 @@ pub(crate) struct Flags(BTreeMap<String, Vec<String>>);
 
 impl Flags {
     /// The flags of a program of which nothing is known: a word after a flag is its value unless it is a flag, too.
-    pub(super) fn loose(arguments: &[String]) -> Self {
+    pub(crate) fn loose(arguments: &[String]) -> Self {
         let mut flags = Self::default();
         let mut words = arguments.iter().peekable();
         while let Some(word) = words.next() {
@@ -150,7 +168,9 @@ impl Flags {
 
     /// Every flag with each of its values.
     pub(super) fn all(&self) -> impl Iterator<Item = (&String, &String)> {
-        self.0.iter().flat_map(|(name, values)| values.iter().map(move |value| (name, value)))
+        self.0
+            .iter()
+            .flat_map(|(name, values)| values.iter().map(move |value| (name, value)))
     }
 
     /// Every value of a flag.
@@ -176,7 +196,12 @@ mod tests {
 
     #[test]
     fn the_tables_are_whole() {
-        for (program, least) in [("kube-apiserver", 150), ("kube-controller-manager", 140), ("kube-scheduler", 60), ("etcd", 120)] {
+        for (program, least) in [
+            ("kube-apiserver", 150),
+            ("kube-controller-manager", 140),
+            ("kube-scheduler", 60),
+            ("etcd", 120),
+        ] {
             let table = table(program).unwrap();
             assert!(table.kinds.len() > least, "{program} has {} flags", table.kinds.len());
         }
@@ -185,7 +210,17 @@ mod tests {
 
     #[test]
     fn durations_are_gos() {
-        for (text, expected) in [("10s", true), ("1h30m", true), ("1.5h", true), ("0", true), ("10", false), ("s", false), ("1x", false), ("", false), ("100ms", true)] {
+        for (text, expected) in [
+            ("10s", true),
+            ("1h30m", true),
+            ("1.5h", true),
+            ("0", true),
+            ("10", false),
+            ("s", false),
+            ("1x", false),
+            ("", false),
+            ("100ms", true),
+        ] {
             assert_eq!(is_duration(text), expected, "{text}");
         }
     }
@@ -195,6 +230,9 @@ mod tests {
         let words = ["--a=1", "--b", "--a", "2,3"].map(str::to_owned);
         let flags = Flags::loose(&words);
         assert_eq!(flags.list("a"), ["1", "2", "3"]);
-        assert_eq!((flags.last("a"), flags.last("b"), flags.last("c")), (Some("2,3"), Some(""), None));
+        assert_eq!(
+            (flags.last("a"), flags.last("b"), flags.last("c")),
+            (Some("2,3"), Some(""), None)
+        );
     }
 }

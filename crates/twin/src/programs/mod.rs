@@ -18,8 +18,6 @@ pub(crate) const OURS: &str = "hyperplane";
 pub(crate) const API_SERVER: &str = "kube-apiserver";
 /// The controllers of Kubernetes.
 pub(crate) const CONTROLLER_MANAGER: &str = "kube-controller-manager";
-/// etcd.
-pub(crate) const ETCD: &str = "etcd";
 
 /// Flags of our own programs that name files which have to be there.
 const OUR_FILES: [&str; 6] = ["ca-file", "cert-file", "key-file", "kubeconfig", "config", "template"];
@@ -51,7 +49,11 @@ impl Invocation {
     /// A command line; without a command the image decides what runs, and its name is what the container is called.
     pub(crate) fn new(command: &[String], arguments: &[String], container: &str) -> Self {
         let mut words = command.iter().chain(arguments).cloned();
-        let program = if command.is_empty() { Some(container.to_owned()) } else { words.next() };
+        let program = if command.is_empty() {
+            Some(container.to_owned())
+        } else {
+            words.next()
+        };
         let program = program.unwrap_or_default();
         Self {
             program: program.rsplit('/').next().unwrap_or_default().to_owned(),
@@ -90,11 +92,17 @@ impl Invocation {
             OURS => OUR_FILES.contains(&name),
             _ => flags::is_file(name),
         };
-        let named = flags.all().filter(|(name, _)| is_file(name)).map(|(name, path)| (name.clone(), path.clone()));
+        let named = flags
+            .all()
+            .filter(|(name, _)| is_file(name))
+            .map(|(name, path)| (name.clone(), path.clone()));
         let pairs = flags.of("tls-sni-cert-key").flat_map(|value| {
             // Two files, and perhaps names after a colon.
             let files = value.split(':').next().unwrap_or_default();
-            files.split(',').map(|path| ("tls-sni-cert-key".to_owned(), path.to_owned())).collect::<Vec<_>>()
+            files
+                .split(',')
+                .map(|path| ("tls-sni-cert-key".to_owned(), path.to_owned()))
+                .collect::<Vec<_>>()
         });
         named.chain(pairs).filter(|(_, path)| !path.is_empty()).collect()
     }
@@ -102,7 +110,11 @@ impl Invocation {
     /// What a program does not start without.
     fn require(&self, flags: &Flags) -> Result<(), String> {
         let required: &[&str] = match self.program.as_str() {
-            API_SERVER => &["etcd-servers", "service-account-issuer", "service-account-signing-key-file"],
+            API_SERVER => &[
+                "etcd-servers",
+                "service-account-issuer",
+                "service-account-signing-key-file",
+            ],
             _ => &[],
         };
         match required.iter().find(|name| flags.last(name).is_none()) {
@@ -171,21 +183,45 @@ mod tests {
             (server.to_owned(), ""),
             (format!("{server} --profiling"), ""),
             (format!("{server} --profiling=false --v=2 --request-timeout 1m0s"), ""),
-            (format!("{server} --no-such-flag=1"), "Error: unknown flag: --no-such-flag"),
+            (
+                format!("{server} --no-such-flag=1"),
+                "Error: unknown flag: --no-such-flag",
+            ),
             (format!("{server} --v"), "Error: flag needs an argument: --v"),
-            (format!("{server} --profiling=maybe"), "Error: invalid argument \"maybe\" for \"--profiling\" flag: it is no bool"),
-            (format!("{server} --request-timeout=1"), "Error: invalid argument \"1\" for \"--request-timeout\" flag: it is no duration"),
-            (format!("{server} extra"), "Error: unknown command \"extra\" for \"kube-apiserver\""),
-            (format!("{server} --client-ca-file=/etc/absent"), "Error: --client-ca-file: open /etc/absent: no such file or directory"),
+            (
+                format!("{server} --profiling=maybe"),
+                "Error: invalid argument \"maybe\" for \"--profiling\" flag: it is no bool",
+            ),
+            (
+                format!("{server} --request-timeout=1"),
+                "Error: invalid argument \"1\" for \"--request-timeout\" flag: it is no duration",
+            ),
+            (
+                format!("{server} extra"),
+                "Error: unknown command \"extra\" for \"kube-apiserver\"",
+            ),
+            (
+                format!("{server} --client-ca-file=/etc/absent"),
+                "Error: --client-ca-file: open /etc/absent: no such file or directory",
+            ),
             (format!("{server} --audit-log-path=/logs/audit"), ""),
-            (format!("{server} --tls-sni-cert-key=/etc/there,/etc/absent:a.example"), "Error: --tls-sni-cert-key: open /etc/absent: no such file or directory"),
+            (
+                format!("{server} --tls-sni-cert-key=/etc/there,/etc/absent:a.example"),
+                "Error: --tls-sni-cert-key: open /etc/absent: no such file or directory",
+            ),
             ("kube-apiserver".to_owned(), "Error: --etcd-servers is a required flag"),
             ("kube-scheduler --config=/etc/there".to_owned(), ""),
             ("/usr/local/bin/etcd --config-file /var/lib/start.yaml".to_owned(), ""),
             ("etcd -name a --nonsense".to_owned(), "Error: unknown flag: --nonsense"),
             ("hyperplane wait-for --tcp a:1".to_owned(), ""),
-            ("hyperplane wait-for --ca-file /etc/absent".to_owned(), "Error: --ca-file: open /etc/absent: no such file or directory"),
-            ("hyperplane nonsense".to_owned(), "unrecognized subcommand Some(\"nonsense\")"),
+            (
+                "hyperplane wait-for --ca-file /etc/absent".to_owned(),
+                "Error: --ca-file: open /etc/absent: no such file or directory",
+            ),
+            (
+                "hyperplane nonsense".to_owned(),
+                "unrecognized subcommand Some(\"nonsense\")",
+            ),
             ("something --else".to_owned(), ""),
         ];
         for (command, expected) in cases {

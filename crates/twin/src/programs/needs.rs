@@ -31,7 +31,11 @@ pub(crate) enum Need {
 pub(crate) fn needs(invocation: &Invocation, flags: &Flags, read: &Read<'_>) -> Vec<Need> {
     match (invocation.program.as_str(), invocation.subcommand()) {
         (API_SERVER, _) => {
-            let servers = flags.list("etcd-servers").into_iter().filter_map(Address::of_url).collect();
+            let servers = flags
+                .list("etcd-servers")
+                .into_iter()
+                .filter_map(Address::of_url)
+                .collect();
             vec![Need::ReachAny(servers)]
         }
         (_, Some("wait-for")) => wait_for(flags),
@@ -47,8 +51,14 @@ pub(crate) fn needs(invocation: &Invocation, flags: &Flags, read: &Read<'_>) -> 
 }
 
 fn wait_for(flags: &Flags) -> Vec<Need> {
-    let https = flags.of("https").filter_map(|url| Address::of_url(url)).map(Need::Reach);
-    let tcp = flags.of("tcp").filter_map(|text| Address::parse(text, HTTPS)).map(Need::Reach);
+    let https = flags
+        .of("https")
+        .filter_map(|url| Address::of_url(url))
+        .map(Need::Reach);
+    let tcp = flags
+        .of("tcp")
+        .filter_map(|text| Address::parse(text, HTTPS))
+        .map(Need::Reach);
     let dns = flags.of("dns").cloned().map(Need::Resolve);
     https.chain(tcp).chain(dns).collect()
 }
@@ -110,7 +120,11 @@ mod tests {
         ];
         for (url, expected) in cases {
             let found = Address::of_url(url);
-            assert_eq!(found.as_ref().map(|found| (found.host.as_str(), found.port)), expected, "{url}");
+            assert_eq!(
+                found.as_ref().map(|found| (found.host.as_str(), found.port)),
+                expected,
+                "{url}"
+            );
         }
     }
 
@@ -121,12 +135,27 @@ mod tests {
             "/etc/kubeconfig" => Content::Bytes(kubeconfig.as_bytes().to_vec()),
             _ => Content::Missing,
         };
-        let reach = |host: &str, port| Address { host: host.to_owned(), port };
+        let reach = |host: &str, port| Address {
+            host: host.to_owned(),
+            port,
+        };
         let cases = [
-            ("kube-apiserver --etcd-servers=https://etcd-client:2379", vec![Need::ReachAny(vec![reach("etcd-client", 2379)])]),
-            ("hyperplane wait-for --tcp a:1 --dns b", vec![Need::Reach(reach("a", 1)), Need::Resolve("b".to_owned())]),
-            ("hyperplane availability-prober --kubeconfig /etc/kubeconfig", vec![Need::Reach(reach("kube-apiserver.n.svc", 6443))]),
-            ("kube-scheduler --kubeconfig=/etc/kubeconfig --authentication-kubeconfig=/etc/kubeconfig", vec![Need::Reach(reach("kube-apiserver.n.svc", 6443))]),
+            (
+                "kube-apiserver --etcd-servers=https://etcd-client:2379",
+                vec![Need::ReachAny(vec![reach("etcd-client", 2379)])],
+            ),
+            (
+                "hyperplane wait-for --tcp a:1 --dns b",
+                vec![Need::Reach(reach("a", 1)), Need::Resolve("b".to_owned())],
+            ),
+            (
+                "hyperplane availability-prober --kubeconfig /etc/kubeconfig",
+                vec![Need::Reach(reach("kube-apiserver.n.svc", 6443))],
+            ),
+            (
+                "kube-scheduler --kubeconfig=/etc/kubeconfig --authentication-kubeconfig=/etc/kubeconfig",
+                vec![Need::Reach(reach("kube-apiserver.n.svc", 6443))],
+            ),
             ("other --kubeconfig=/etc/kubeconfig", vec![]),
         ];
         for (command, expected) in cases {

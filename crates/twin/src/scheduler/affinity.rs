@@ -34,11 +34,22 @@ pub(crate) fn toleration<'a>(pod: &'a Pod, key: &str, value: &str, effect: &str)
 
 /// Whether a pod tolerates every taint of a node that has one of these effects.
 pub(super) fn tolerates_node(pod: &Pod, node: &Node, effects: &[&str]) -> bool {
-    let taints = node.spec.as_ref().and_then(|spec| spec.taints.as_deref()).unwrap_or_default();
+    let taints = node
+        .spec
+        .as_ref()
+        .and_then(|spec| spec.taints.as_deref())
+        .unwrap_or_default();
     taints
         .iter()
         .filter(|taint| effects.contains(&taint.effect.as_str()))
-        .all(|taint| tolerates(pod, &taint.key, taint.value.as_deref().unwrap_or_default(), &taint.effect))
+        .all(|taint| {
+            tolerates(
+                pod,
+                &taint.key,
+                taint.value.as_deref().unwrap_or_default(),
+                &taint.effect,
+            )
+        })
 }
 
 /// Whether a pod may be on a node by its node selector and its required node affinity.
@@ -68,7 +79,9 @@ pub(super) fn term_selects(term: &NodeSelectorTerm, node: &Node) -> bool {
         && expressions
             .iter()
             .all(|requirement| selector::node_satisfies(requirement, node.labels()))
-        && fields.iter().all(|requirement| selector::node_satisfies(requirement, &own))
+        && fields
+            .iter()
+            .all(|requirement| selector::node_satisfies(requirement, &own))
 }
 
 /// Terms of affinity between pods.
@@ -153,7 +166,12 @@ fn has_required_company(pod: &Pod, node: &Node, cluster: &Cluster<'_>) -> bool {
     if terms.is_empty() {
         return true;
     }
-    let meant = |term: &PodAffinityTerm| cluster.assigned.iter().any(|other| means(term, pod, &other.pod, cluster));
+    let meant = |term: &PodAffinityTerm| {
+        cluster
+            .assigned
+            .iter()
+            .any(|other| means(term, pod, &other.pod, cluster))
+    };
     let is_first = !terms.iter().any(meant) && terms.iter().all(|term| means(term, pod, pod, cluster));
     terms.iter().all(|term| {
         let is_near = cluster.assigned.iter().any(|assigned| {

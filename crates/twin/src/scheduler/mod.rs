@@ -25,7 +25,7 @@ use kube::{Api, ResourceExt, api::PostParams};
 use serde_json::json;
 
 pub(crate) use self::{
-    affinity::{fits_node, toleration, tolerates},
+    affinity::{fits_node, tolerates, toleration},
     place::{Assigned, Cluster, Unplaceable, place},
 };
 use crate::{moment, pods};
@@ -156,10 +156,9 @@ impl Scheduler {
                 ..ObjectReference::default()
             },
         };
-        let body = serde_json::to_vec(&binding).map_err(Failure::fatal)?;
         let api: Api<Pod> = Api::namespaced(context.client().clone(), &key.namespace);
         let bound: Result<serde_json::Value, kube::Error> = api
-            .create_subresource("binding", &key.name, &PostParams::default(), body)
+            .create_subresource("binding", &key.name, &PostParams::default(), &binding)
             .await;
         match bound {
             Ok(_) => {

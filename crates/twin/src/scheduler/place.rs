@@ -67,7 +67,12 @@ impl fmt::Display for Unplaceable {
             .map(|(reason, count)| format!("{count} {reason}"))
             .collect();
         reasons.sort();
-        write!(formatter, "0/{} nodes are available: {}.", self.nodes, reasons.join(", "))
+        write!(
+            formatter,
+            "0/{} nodes are available: {}.",
+            self.nodes,
+            reasons.join(", ")
+        )
     }
 }
 
@@ -129,7 +134,9 @@ fn is_unschedulable(pod: &Pod, node: &Node) -> bool {
 }
 
 fn host_ports(pod: &Pod) -> impl Iterator<Item = (i32, &str)> {
-    let ports = pods::containers(pod).iter().flat_map(|container| container.ports.iter().flatten());
+    let ports = pods::containers(pod)
+        .iter()
+        .flat_map(|container| container.ports.iter().flatten());
     ports.filter_map(|port| Some((port.host_port?, port.protocol.as_deref().unwrap_or("TCP"))))
 }
 

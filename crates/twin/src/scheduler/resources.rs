@@ -38,7 +38,10 @@ pub(crate) fn requests(pod: &Pod) -> Amounts {
 }
 
 fn of_container(container: &Container) -> Amounts {
-    let requests = container.resources.as_ref().and_then(|resources| resources.requests.as_ref());
+    let requests = container
+        .resources
+        .as_ref()
+        .and_then(|resources| resources.requests.as_ref());
     quantity::amounts(requests)
 }
 

@@ -27,7 +27,11 @@ const ZONE: &str = "topology.kubernetes.io/zone";
 
 /// The worth of a node for a pod.
 pub(super) fn score(pod: &Pod, node: &Node, cluster: &Cluster<'_>, spreading: &Spreading) -> i64 {
-    let taints = if tolerates_node(pod, node, &["PreferNoSchedule"]) { 0 } else { AVOIDED };
+    let taints = if tolerates_node(pod, node, &["PreferNoSchedule"]) {
+        0
+    } else {
+        AVOIDED
+    };
     WISH * (node_wishes(pod, node) + pod_wishes(pod, node, cluster)) + room(pod, node, cluster)
         - taints
         - CROWDED * spreading.crowd(node)

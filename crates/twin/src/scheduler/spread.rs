@@ -90,14 +90,21 @@ impl Counted {
         };
         let mut domains = BTreeMap::new();
         for node in eligible {
-            let Some(domain) = node.labels().get(&constraint.topology_key) else { continue };
+            let Some(domain) = node.labels().get(&constraint.topology_key) else {
+                continue;
+            };
             let name = node.name_any();
             let count = cluster.on(&name).filter(|other| counts(other)).count();
             *domains.entry(domain.clone()).or_default() += i64::try_from(count).unwrap_or(i64::MAX);
         }
         let wanted = usize::try_from(constraint.min_domains.unwrap_or(1)).unwrap_or_default();
         let has_enough = domains.len() >= wanted;
-        let least = domains.values().min().copied().filter(|_| has_enough).unwrap_or_default();
+        let least = domains
+            .values()
+            .min()
+            .copied()
+            .filter(|_| has_enough)
+            .unwrap_or_default();
         Self {
             key: constraint.topology_key.clone(),
             most: i64::from(constraint.max_skew),

@@ -27,7 +27,11 @@ fn nodes() -> Vec<Arc<Node>> {
         node("a1", "a", &json!({})),
         node("a2", "a", &json!({})),
         node("b1", "b", &json!({})),
-        node("b2", "b", &json!({"taints": [{"key": "only", "value": "db", "effect": "NoSchedule"}]})),
+        node(
+            "b2",
+            "b",
+            &json!({"taints": [{"key": "only", "value": "db", "effect": "NoSchedule"}]}),
+        ),
     ]
 }
 
@@ -53,7 +57,8 @@ fn on(node: &str, spec: Value) -> Assigned {
 
 fn outcome(pod: &Pod, assigned: Vec<Assigned>) -> String {
     let nodes = nodes();
-    let namespace: Namespace = serde_json::from_value(json!({"metadata": {"name": "n", "labels": {"team": "x"}}})).unwrap();
+    let namespace: Namespace =
+        serde_json::from_value(json!({"metadata": {"name": "n", "labels": {"team": "x"}}})).unwrap();
     let cluster = Cluster {
         nodes: &nodes,
         assigned,
@@ -81,32 +86,91 @@ fn pods_go_where_they_fit() {
     let cases = [
         ("nothing asked", json!({}), vec![], "a1"),
         ("an emptier node is better", json!({}), vec![on("a1", json!({}))], "a2"),
-        ("a node is full of pods", json!({"nodeSelector": {HOST: "a1"}}), many(),
-            "0/4 nodes are available: 1 Too many pods, 3 node(s) didn't match Pod's node affinity/selector."),
-        ("a taint keeps it away", json!({"nodeSelector": {HOST: "b2"}}), vec![],
-            "0/4 nodes are available: 1 node(s) had untolerated taint(s), 3 node(s) didn't match Pod's node affinity/selector."),
-        ("a taint is tolerated", json!({"nodeSelector": {HOST: "b2"},
-            "tolerations": [{"key": "only", "operator": "Equal", "value": "db"}]}), vec![], "b2"),
-        ("too large", json!({"containers": [{"name": "c", "resources": {"requests": {"cpu": "5"}}}]}), vec![],
-            "0/4 nodes are available: 1 node(s) had untolerated taint(s), 3 Insufficient cpu."),
-        ("not beside its like", anti_affinity(HOST), vec![on("a1", json!({})), on("a2", json!({}))], "b1"),
-        ("not in the zone of its like", anti_affinity(ZONE), vec![on("a2", json!({}))], "b1"),
-        ("no zone is left", anti_affinity(ZONE), vec![on("a2", json!({})), on("b1", json!({}))],
-            "0/4 nodes are available: 1 node(s) had untolerated taint(s), 3 node(s) didn't match pod anti-affinity rules."),
-        ("somebody wants to be alone", json!({}), vec![on("a1", anti_affinity(ZONE)), on("b1", anti_affinity(ZONE))],
-            "0/4 nodes are available: 1 node(s) had untolerated taint(s), 3 node(s) didn't satisfy existing pods anti-affinity rules."),
-        ("spread over zones", spread(1), vec![on("a1", json!({})), on("a2", json!({}))], "b1"),
-        ("a wider skew is fine", spread(3), vec![on("b1", json!({})), on("b1", json!({}))], "a1"),
-        ("fields select nodes", json!({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
+        (
+            "a node is full of pods",
+            json!({"nodeSelector": {HOST: "a1"}}),
+            many(),
+            "0/4 nodes are available: 1 Too many pods, 1 node(s) had untolerated taint(s), 2 node(s) didn't match Pod's node affinity/selector.",
+        ),
+        (
+            "a taint keeps it away",
+            json!({"nodeSelector": {HOST: "b2"}}),
+            vec![],
+            "0/4 nodes are available: 1 node(s) had untolerated taint(s), 3 node(s) didn't match Pod's node affinity/selector.",
+        ),
+        (
+            "a taint is tolerated",
+            json!({"nodeSelector": {HOST: "b2"},
+            "tolerations": [{"key": "only", "operator": "Equal", "value": "db"}]}),
+            vec![],
+            "b2",
+        ),
+        (
+            "too large",
+            json!({"containers": [{"name": "c", "resources": {"requests": {"cpu": "5"}}}]}),
+            vec![],
+            "0/4 nodes are available: 1 node(s) had untolerated taint(s), 3 Insufficient cpu.",
+        ),
+        (
+            "not beside its like",
+            anti_affinity(HOST),
+            vec![on("a1", json!({})), on("a2", json!({}))],
+            "b1",
+        ),
+        (
+            "not in the zone of its like",
+            anti_affinity(ZONE),
+            vec![on("a2", json!({}))],
+            "b1",
+        ),
+        (
+            "no zone is left",
+            anti_affinity(ZONE),
+            vec![on("a2", json!({})), on("b1", json!({}))],
+            "0/4 nodes are available: 1 node(s) had untolerated taint(s), 3 node(s) didn't match pod anti-affinity rules.",
+        ),
+        (
+            "somebody wants to be alone",
+            json!({}),
+            vec![on("a1", anti_affinity(ZONE)), on("b1", anti_affinity(ZONE))],
+            "0/4 nodes are available: 1 node(s) had untolerated taint(s), 3 node(s) didn't satisfy existing pods anti-affinity rules.",
+        ),
+        (
+            "spread over zones",
+            spread(1),
+            vec![on("a1", json!({})), on("a2", json!({}))],
+            "b1",
+        ),
+        (
+            "a wider skew is fine",
+            spread(3),
+            vec![on("b1", json!({})), on("b1", json!({}))],
+            "a1",
+        ),
+        (
+            "fields select nodes",
+            json!({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
             {"nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["b1"]}]}]}}}}),
-            vec![], "b1"),
-        ("wishes count", json!({"affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution":
+            vec![],
+            "b1",
+        ),
+        (
+            "wishes count",
+            json!({"affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution":
             [{"weight": 100, "preference": {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["b"]}]}}]}}}),
-            vec![], "b1"),
-        ("ports are taken", json!({"nodeSelector": {HOST: "a1"}, "containers": [
+            vec![],
+            "b1",
+        ),
+        (
+            "ports are taken",
+            json!({"nodeSelector": {HOST: "a1"}, "containers": [
             {"name": "c", "ports": [{"containerPort": 1, "hostPort": 1}]}]}),
-            vec![on("a1", json!({"containers": [{"name": "c", "ports": [{"containerPort": 1, "hostPort": 1}]}]}))],
-            "0/4 nodes are available: 1 node(s) didn't have free ports for the requested pod ports, 3 node(s) didn't match Pod's node affinity/selector."),
+            vec![on(
+                "a1",
+                json!({"containers": [{"name": "c", "ports": [{"containerPort": 1, "hostPort": 1}]}]}),
+            )],
+            "0/4 nodes are available: 1 node(s) didn't have free ports for the requested pod ports, 1 node(s) had untolerated taint(s), 2 node(s) didn't match Pod's node affinity/selector.",
+        ),
     ];
     for (name, spec, assigned, expected) in cases {
         assert_eq!(outcome(&pod("new", spec), assigned), expected, "{name}");
@@ -130,15 +194,22 @@ fn requests_count_init_containers_and_sidecars() {
     let container = |cpu: &str| json!({"name": "c", "resources": {"requests": {"cpu": cpu}}});
     let mut sidecar = container("500m");
     sidecar["restartPolicy"] = json!("Always");
-    let pod = pod("p", json!({
-        "initContainers": [sidecar, container("2")], "containers": [container("1"), container("250m")],
-    }));
+    let pod = pod(
+        "p",
+        json!({
+            "initContainers": [sidecar, container("2")], "containers": [container("1"), container("250m")],
+        }),
+    );
     assert_eq!(resources::requests(&pod)["cpu"], 2_500);
 }
 
 #[test]
 fn without_nodes_it_says_so() {
-    let cluster = Cluster { nodes: &[], assigned: vec![], namespaces: vec![] };
+    let cluster = Cluster {
+        nodes: &[],
+        assigned: vec![],
+        namespaces: vec![],
+    };
     let refusal = place(&pod("p", json!({})), &cluster).unwrap_err();
     assert_eq!(refusal.to_string(), "no nodes available to schedule pods");
 }

@@ -49,7 +49,9 @@ impl Reconciler for Endpoints {
 /// The labels that pods behind a Service have; none where somebody else says who is behind it.
 pub(crate) fn selected(service: &Service) -> Option<&Labels> {
     let spec = service.spec.as_ref()?;
-    spec.selector.as_ref().filter(|selector| !selector.is_empty() && spec.type_.as_deref() != Some("ExternalName"))
+    spec.selector
+        .as_ref()
+        .filter(|selector| !selector.is_empty() && spec.type_.as_deref() != Some("ExternalName"))
 }
 
 /// Whether a pod takes part in a Service.
@@ -60,7 +62,9 @@ pub(crate) fn is_behind(service: &Service, pod: &Pod) -> bool {
 /// Whether a pod gets new connections of a Service.
 pub(crate) fn serves(service: &Service, pod: &Pod) -> bool {
     let publishes_all = service.spec.as_ref().and_then(|spec| spec.publish_not_ready_addresses) == Some(true);
-    is_behind(service, pod) && !pods::is_over(pod) && (publishes_all || (pods::is_ready(pod) && !pods::is_terminating(pod)))
+    is_behind(service, pod)
+        && !pods::is_over(pod)
+        && (publishes_all || (pods::is_ready(pod) && !pods::is_terminating(pod)))
 }
 
 /// The port of a pod that a port of a Service leads to.
@@ -71,7 +75,9 @@ pub(crate) fn target(port: &ServicePort, pod: &Pod) -> Option<i32> {
         Some(IntOrString::String(name)) => {
             let containers = pods::containers(pod).iter().chain(pods::init_containers(pod));
             let mut ports = containers.flat_map(|container| container.ports.iter().flatten());
-            ports.find(|port| port.name.as_ref() == Some(name)).map(|port| port.container_port)
+            ports
+                .find(|port| port.name.as_ref() == Some(name))
+                .map(|port| port.container_port)
         }
     }
 }
@@ -188,7 +194,10 @@ mod tests {
 
     #[test]
     fn a_slice_says_who_is_ready() {
-        assert_eq!(shown(&service(&json!({}))), [("a".to_owned(), true), ("b".to_owned(), false)]);
+        assert_eq!(
+            shown(&service(&json!({}))),
+            [("a".to_owned(), true), ("b".to_owned(), false)]
+        );
         let all = service(&json!({"publishNotReadyAddresses": true}));
         assert_eq!(shown(&all), [("a".to_owned(), true), ("b".to_owned(), true)]);
         assert!(build(&service(&json!({"selector": null})), &[], &[]).is_none());

@@ -5,7 +5,6 @@ use std::{collections::BTreeSet, net::Ipv4Addr, sync::Arc};
 use hyperplane_runtime::{Context, Failure, Next, ObjectKey, Reconciler, Store};
 use hyperplane_seams::Random;
 use k8s_openapi::api::core::v1::Service;
-use kube::ResourceExt;
 use serde_json::json;
 
 /// The addresses that are given out: 127.64.0.0/10, which a machine has to itself and nothing else uses.
@@ -30,7 +29,9 @@ impl Reconciler for LoadBalancers {
         let addresses = addresses(&service);
         if !is_load_balancer(&service) {
             if !addresses.is_empty() {
-                context.apply_status(service.as_ref(), &json!({"loadBalancer": {}})).await?;
+                context
+                    .apply_status(service.as_ref(), &json!({"loadBalancer": {}}))
+                    .await?;
             }
             return Ok(Next::OnChange);
         }
@@ -46,7 +47,11 @@ impl Reconciler for LoadBalancers {
 
 impl LoadBalancers {
     fn taken(&self) -> BTreeSet<Ipv4Addr> {
-        self.services.all().iter().flat_map(|service| addresses(service)).collect()
+        self.services
+            .all()
+            .iter()
+            .flat_map(|service| addresses(service))
+            .collect()
     }
 }
 

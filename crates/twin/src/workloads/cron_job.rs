@@ -36,8 +36,7 @@ impl Reconciler for CronJobs {
         let namespace = cron.namespace().unwrap_or_default();
         let owned = pods::owned(self.jobs.namespace(&namespace).all(), cron.uid().as_deref());
         let now = context.now();
-        let text = cron.spec.as_ref().map(|spec| spec.schedule.clone()).unwrap_or_default();
-        let schedule = match Schedule::parse(&text) {
+        let schedule = match Schedule::parse(&cron.spec.schedule) {
             Ok(schedule) => schedule,
             Err(error) => {
                 context.event(EventType::Warning, "UnparseableSchedule", error.to_string());
@@ -52,7 +51,9 @@ impl Reconciler for CronJobs {
             write::create(context, job).await?;
         }
         context.apply_status(cron.as_ref(), &decision.status).await?;
-        Ok(decision.wake.map_or(Next::OnChange, |at| Next::After(moment::until(at, now))))
+        Ok(decision
+            .wake
+            .map_or(Next::OnChange, |at| Next::After(moment::until(at, now))))
     }
 }
 
@@ -64,7 +65,7 @@ struct Decision {
 }
 
 fn decide(cron: &CronJob, schedule: &Schedule, owned: &[Arc<Job>], now: Timestamp) -> Decision {
-    let spec = cron.spec.clone().unwrap_or_default();
+    let spec = cron.spec.clone();
     let mut status = cron.status.clone().unwrap_or_default();
     let active: Vec<&Arc<Job>> = owned.iter().filter(|job| !is_finished(job)).collect();
     let mut delete = superfluous(&spec, owned);
@@ -81,7 +82,9 @@ fn decide(cron: &CronJob, schedule: &Schedule, owned: &[Arc<Job>], now: Timestam
         }
     }
     status.active = Some(active.iter().map(|job| reference(job)).collect::<Vec<_>>()).filter(|jobs| !jobs.is_empty());
-    let successes = owned.iter().filter_map(|job| job.status.as_ref()?.completion_time.clone());
+    let successes = owned
+        .iter()
+        .filter_map(|job| job.status.as_ref()?.completion_time.clone());
     status.last_successful_time = successes.max().or(status.last_successful_time);
     Decision {
         create,
@@ -93,7 +96,10 @@ fn decide(cron: &CronJob, schedule: &Schedule, owned: &[Arc<Job>], now: Timestam
 
 /// The last moment that has come and for which nothing was made yet.
 fn due(cron: &CronJob, schedule: &Schedule, deadline: Option<i64>, now: Timestamp) -> Option<Timestamp> {
-    let last = cron.status.as_ref().and_then(|status| status.last_schedule_time.as_ref());
+    let last = cron
+        .status
+        .as_ref()
+        .and_then(|status| status.last_schedule_time.as_ref());
     let from = last.map_or_else(|| pods::created(cron), |last| last.0);
     let from = deadline.map_or(from, |seconds| from.max(moment::after_seconds(now, -seconds)));
     let mut due = None;
@@ -112,7 +118,7 @@ fn due(cron: &CronJob, schedule: &Schedule, deadline: Option<i64>, now: Timestam
 
 /// The Job of a moment; its name says which, so that it is made once.
 fn build(cron: &CronJob, at: Timestamp) -> Job {
-    let template = cron.spec.clone().unwrap_or_default().job_template;
+    let template = cron.spec.clone().job_template;
     let given = template.metadata.unwrap_or_default();
     Job {
         metadata: ObjectMeta {
@@ -141,8 +147,15 @@ fn reference(job: &Job) -> ObjectReference {
 
 /// Jobs at either end beyond what is kept, the oldest first.
 fn superfluous(spec: &k8s_openapi::api::batch::v1::CronJobSpec, owned: &[Arc<Job>]) -> Vec<Arc<Job>> {
-    let has_succeeded = |job: &Job| job.status.as_ref().is_some_and(|status| status.completion_time.is_some());
-    let (succeeded, failed): (Vec<_>, Vec<_>) = owned.iter().filter(|job| is_finished(job)).partition(|job| has_succeeded(job));
+    let has_succeeded = |job: &Job| {
+        job.status
+            .as_ref()
+            .is_some_and(|status| status.completion_time.is_some())
+    };
+    let (succeeded, failed): (Vec<_>, Vec<_>) = owned
+        .iter()
+        .filter(|job| is_finished(job))
+        .partition(|job| has_succeeded(job));
     let oldest = |mut jobs: Vec<&Arc<Job>>, kept: i32| {
         jobs.sort_by_key(|job| (pods::created(job.as_ref()), job.name_any()));
         let many = jobs.len().saturating_sub(usize::try_from(kept).unwrap_or_default());
@@ -168,7 +181,12 @@ mod tests {
     }
 
     fn run(cron: &CronJob, owned: &[Arc<Job>], now: &str) -> Decision {
-        decide(cron, &Schedule::parse("*/10 * * * *").unwrap(), owned, now.parse().unwrap())
+        decide(
+            cron,
+            &Schedule::parse("*/10 * * * *").unwrap(),
+            owned,
+            now.parse().unwrap(),
+        )
     }
 
     #[test]
@@ -186,7 +204,11 @@ mod tests {
         let running: Arc<Job> = Arc::new(serde_json::from_value(json!({"metadata": {"name": "old"}})).unwrap());
         for (policy, creates, deletes) in [("Allow", true, 0), ("Forbid", false, 0), ("Replace", true, 1)] {
             let decision = run(&cron(policy), &[Arc::clone(&running)], "2026-01-02T03:10:00Z");
-            assert_eq!((decision.create.is_some(), decision.delete.len()), (creates, deletes), "{policy}");
+            assert_eq!(
+                (decision.create.is_some(), decision.delete.len()),
+                (creates, deletes),
+                "{policy}"
+            );
         }
     }
 }

@@ -52,7 +52,12 @@ impl Reconciler for DaemonSets {
         let template = set.spec.clone().unwrap_or_default().template;
         let revision = revisions::name(&set.name_any(), &template, 0);
         if !known.iter().any(|known| known.name_any() == revision) {
-            let kept = revisions::build((&namespace, &revision), &template, set.controller_owner_ref(&()), &known);
+            let kept = revisions::build(
+                (&namespace, &revision),
+                &template,
+                set.controller_owner_ref(&()),
+                &known,
+            );
             write::create(context, &kept).await?;
         }
         let now = context.now();
@@ -65,7 +70,9 @@ impl Reconciler for DaemonSets {
             context.delete(pod.as_ref()).await?;
         }
         context.apply_status(set.as_ref(), &decision.status).await?;
-        Ok(decision.wake.map_or(Next::OnChange, |at| Next::After(moment::until(at, now))))
+        Ok(decision
+            .wake
+            .map_or(Next::OnChange, |at| Next::After(moment::until(at, now))))
     }
 }
 
@@ -77,7 +84,11 @@ struct Decision {
 }
 
 fn decide(set: &DaemonSet, nodes: &[Arc<Node>], owned: &[Arc<Pod>], revision: &str, now: Timestamp) -> Decision {
-    let seconds = set.spec.as_ref().and_then(|spec| spec.min_ready_seconds).unwrap_or_default();
+    let seconds = set
+        .spec
+        .as_ref()
+        .and_then(|spec| spec.min_ready_seconds)
+        .unwrap_or_default();
     let mut on: BTreeMap<String, Vec<&Arc<Pod>>> = BTreeMap::new();
     for pod in owned {
         on.entry(target(pod)).or_default().push(pod);
@@ -98,7 +109,12 @@ fn decide(set: &DaemonSet, nodes: &[Arc<Node>], owned: &[Arc<Pod>], revision: &s
             continue;
         }
         status.desired_number_scheduled += 1;
-        delete.extend(there.iter().filter(|pod| pods::is_over(pod) && !pods::is_terminating(pod)).map(|pod| Arc::clone(pod)));
+        delete.extend(
+            there
+                .iter()
+                .filter(|pod| pods::is_over(pod) && !pods::is_terminating(pod))
+                .map(|pod| Arc::clone(pod)),
+        );
         let active: Vec<_> = there.iter().filter(|pod| pods::is_active(pod)).collect();
         match active.first() {
             // One that is going still has the name and the place.
@@ -118,9 +134,24 @@ fn decide(set: &DaemonSet, nodes: &[Arc<Node>], owned: &[Arc<Pod>], revision: &s
     status.updated_number_scheduled = Some(updated).filter(|many| *many > 0);
     status.number_available = Some(available).filter(|many| *many > 0);
     status.number_unavailable = Some(unavailable).filter(|many| *many > 0);
-    delete.extend(outdated(set, owned, revision, (status.desired_number_scheduled, unavailable), now));
-    let wake = owned.iter().filter_map(|pod| pods::available_at(pod, seconds)).filter(|at| *at > now).min();
-    Decision { create, delete, status, wake }
+    delete.extend(outdated(
+        set,
+        owned,
+        revision,
+        (status.desired_number_scheduled, unavailable),
+        now,
+    ));
+    let wake = owned
+        .iter()
+        .filter_map(|pod| pods::available_at(pod, seconds))
+        .filter(|at| *at > now)
+        .min();
+    Decision {
+        create,
+        delete,
+        status,
+        wake,
+    }
 }
 
 fn is_of(pod: &Pod, revision: &str) -> bool {
@@ -136,7 +167,9 @@ fn target(pod: &Pod) -> String {
     let required = affinity.and_then(|affinity| affinity.required_during_scheduling_ignored_during_execution.as_ref());
     let terms = required.into_iter().flat_map(|required| &required.node_selector_terms);
     let fields = terms.flat_map(|term| term.match_fields.iter().flatten());
-    let mut names = fields.filter(|field| field.key == "metadata.name").filter_map(|field| field.values.as_ref()?.first());
+    let mut names = fields
+        .filter(|field| field.key == "metadata.name")
+        .filter_map(|field| field.values.as_ref()?.first());
     names.next().cloned().unwrap_or_default()
 }
 
@@ -154,7 +187,9 @@ fn outdated(
         return Vec::new();
     }
     let rolling = strategy.and_then(|strategy| strategy.rolling_update.as_ref());
-    let most = rolling.and_then(|rolling| rolling.max_unavailable.clone()).unwrap_or(IntOrString::Int(1));
+    let most = rolling
+        .and_then(|rolling| rolling.max_unavailable.clone())
+        .unwrap_or(IntOrString::Int(1));
     let mut budget = scaled(&most, wanted, true).max(1) - unavailable;
     let seconds = spec.and_then(|spec| spec.min_ready_seconds).unwrap_or_default();
     let old = owned.iter().filter(|pod| pods::is_active(pod) && !is_of(pod, revision));
@@ -170,23 +205,46 @@ fn outdated(
 }
 
 fn bears(pod: &Pod, node: &Node) -> bool {
-    let taints = node.spec.as_ref().and_then(|spec| spec.taints.as_deref()).unwrap_or_default();
+    let taints = node
+        .spec
+        .as_ref()
+        .and_then(|spec| spec.taints.as_deref())
+        .unwrap_or_default();
     taints
         .iter()
         .filter(|taint| matches!(taint.effect.as_str(), "NoSchedule" | "NoExecute"))
-        .all(|taint| tolerates(pod, &taint.key, taint.value.as_deref().unwrap_or_default(), &taint.effect))
+        .all(|taint| {
+            tolerates(
+                pod,
+                &taint.key,
+                taint.value.as_deref().unwrap_or_default(),
+                &taint.effect,
+            )
+        })
 }
 
 /// The pod for a node.
 fn build(set: &DaemonSet, node: &str, revision: &str) -> Pod {
     let template = set.spec.clone().unwrap_or_default().template;
     let text = format!("{}/{revision}/{node}", set.uid().unwrap_or_default());
-    let key = ObjectKey::namespaced(set.namespace().unwrap_or_default(), names::named(&set.name_any(), &text));
+    let key = ObjectKey::namespaced(
+        set.namespace().unwrap_or_default(),
+        names::named(&set.name_any(), &text),
+    );
     let mut pod = write::pod_of(&template, key, set.controller_owner_ref(&()));
-    pod.metadata.labels.get_or_insert_default().insert(revisions::HASH.to_owned(), revision.to_owned());
+    pod.metadata
+        .labels
+        .get_or_insert_default()
+        .insert(revisions::HASH.to_owned(), revision.to_owned());
     let spec = pod.spec.get_or_insert_default();
-    let affinity = spec.affinity.get_or_insert_default().node_affinity.get_or_insert_default();
-    let required = affinity.required_during_scheduling_ignored_during_execution.get_or_insert_default();
+    let affinity = spec
+        .affinity
+        .get_or_insert_default()
+        .node_affinity
+        .get_or_insert_default();
+    let required = affinity
+        .required_during_scheduling_ignored_during_execution
+        .get_or_insert_default();
     if required.node_selector_terms.is_empty() {
         required.node_selector_terms.push(NodeSelectorTerm::default());
     }
@@ -211,7 +269,9 @@ fn build(set: &DaemonSet, node: &str, revision: &str) -> Pod {
 
 /// How many pods of a DaemonSet are wanted; a budget asks.
 pub(crate) fn wanted(set: &DaemonSet) -> i32 {
-    set.status.as_ref().map_or_else(|| count(0), |status| status.desired_number_scheduled)
+    set.status
+        .as_ref()
+        .map_or_else(|| count(0), |status| status.desired_number_scheduled)
 }
 
 #[cfg(test)]
@@ -232,7 +292,11 @@ mod tests {
     }
 
     fn node(name: &str, kind: &str, taint: &str) -> Arc<Node> {
-        let taints = if taint.is_empty() { json!([]) } else { json!([{"key": taint, "effect": "NoSchedule"}]) };
+        let taints = if taint.is_empty() {
+            json!([])
+        } else {
+            json!([{"key": taint, "effect": "NoSchedule"}])
+        };
         let node = json!({"metadata": {"name": name, "labels": {"kind": kind}}, "spec": {"taints": taints}});
         Arc::new(serde_json::from_value(node).unwrap())
     }
@@ -271,7 +335,11 @@ mod tests {
         assert!(decision.create.is_empty(), "the old one has to be gone first");
         let left = &pods[1..];
         let decision = run(left, "two");
-        assert_eq!((decision.create.len(), decision.delete.len()), (1, 0), "one is missing already");
+        assert_eq!(
+            (decision.create.len(), decision.delete.len()),
+            (1, 0),
+            "one is missing already"
+        );
     }
 
     #[test]

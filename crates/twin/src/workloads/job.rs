@@ -44,7 +44,9 @@ impl Reconciler for Jobs {
             context.delete(pod.as_ref()).await?;
         }
         context.apply_status(job.as_ref(), &decision.status).await?;
-        Ok(decision.wake.map_or(Next::OnChange, |at| Next::After(moment::until(at, now))))
+        Ok(decision
+            .wake
+            .map_or(Next::OnChange, |at| Next::After(moment::until(at, now))))
     }
 }
 
@@ -76,7 +78,10 @@ fn decide(job: &Job, owned: &[Arc<Pod>], now: Timestamp) -> Decision {
     let many = |phase: &str| count(owned.iter().filter(|pod| pods::phase(pod) == phase).count());
     let active: Vec<&Arc<Pod>> = owned.iter().filter(|pod| pods::is_active(pod)).collect();
     let is_suspended = spec.suspend == Some(true);
-    let start = before.start_time.clone().or_else(|| (!is_suspended).then(|| moment::written(now)));
+    let start = before
+        .start_time
+        .clone()
+        .or_else(|| (!is_suspended).then(|| moment::written(now)));
     // Pods that are gone were counted while they were there.
     let succeeded = many("Succeeded").max(before.succeeded.unwrap_or_default());
     let failed = many("Failed").max(before.failed.unwrap_or_default());
@@ -84,7 +89,11 @@ fn decide(job: &Job, owned: &[Arc<Pod>], now: Timestamp) -> Decision {
     let deadline = spec
         .active_deadline_seconds
         .and_then(|seconds| Some(moment::after_seconds(start.as_ref()?.0, seconds)));
-    let end = end(&spec, (succeeded, failed, active.len()), deadline.is_some_and(|at| at <= now));
+    let end = end(
+        &spec,
+        (succeeded, failed, active.len()),
+        deadline.is_some_and(|at| at <= now),
+    );
     if end.is_some() || is_suspended {
         decision.delete = active.iter().map(|pod| Arc::clone(pod)).collect();
     } else {
@@ -96,7 +105,12 @@ fn decide(job: &Job, owned: &[Arc<Pod>], now: Timestamp) -> Decision {
         start_time: start,
         active: Some(count(active.len())).filter(|many| *many > 0 && end.is_none()),
         ready: Some(count(active.iter().filter(|pod| pods::is_ready(pod)).count())),
-        terminating: Some(count(owned.iter().filter(|pod| pods::is_terminating(pod) && !pods::is_over(pod)).count())),
+        terminating: Some(count(
+            owned
+                .iter()
+                .filter(|pod| pods::is_terminating(pod) && !pods::is_over(pod))
+                .count(),
+        )),
         succeeded: Some(succeeded).filter(|many| *many > 0),
         failed: Some(failed).filter(|many| *many > 0),
         uncounted_terminated_pods: Some(UncountedTerminatedPods::default()),
@@ -110,7 +124,12 @@ fn decide(job: &Job, owned: &[Arc<Pod>], now: Timestamp) -> Decision {
 /// A Job that is done keeps its status, and goes when its time has come.
 fn finished(job: &Job, owned: &[Arc<Pod>], now: Timestamp) -> Decision {
     let status = job.status.clone().unwrap_or_default();
-    let ended = status.conditions.iter().flatten().filter_map(|condition| condition.last_transition_time.clone()).max();
+    let ended = status
+        .conditions
+        .iter()
+        .flatten()
+        .filter_map(|condition| condition.last_transition_time.clone())
+        .max();
     let seconds = job.spec.as_ref().and_then(|spec| spec.ttl_seconds_after_finished);
     let end = seconds.and_then(|seconds| Some(moment::after_seconds(ended?.0, i64::from(seconds))));
     Decision {
@@ -130,7 +149,11 @@ struct End {
 
 impl End {
     fn conditions(&self, now: Timestamp) -> Vec<JobCondition> {
-        let types = if self.is_success { ["SuccessCriteriaMet", "Complete"] } else { ["FailureTarget", "Failed"] };
+        let types = if self.is_success {
+            ["SuccessCriteriaMet", "Complete"]
+        } else {
+            ["FailureTarget", "Failed"]
+        };
         let make = |type_: &str| JobCondition {
             type_: type_.to_owned(),
             status: "True".to_owned(),
@@ -186,7 +209,11 @@ fn wanted(
         None if succeeded > 0 => 0,
         None => parallelism,
     };
-    let last = owned.iter().filter(|pod| pods::phase(pod) == "Failed").filter_map(|pod| ended(pod)).max();
+    let last = owned
+        .iter()
+        .filter(|pod| pods::phase(pod) == "Failed")
+        .filter_map(|pod| ended(pod))
+        .max();
     let doubled = PAUSE * 2_u32.saturating_pow(u32::try_from(failed - 1).unwrap_or_default());
     let pause = doubled.min(LONGEST_PAUSE);
     match last.map(|last| moment::after(last, pause)).filter(|at| *at > now) {
@@ -197,7 +224,9 @@ fn wanted(
 
 fn ended(pod: &Pod) -> Option<Timestamp> {
     let statuses = pod.status.as_ref()?.container_statuses.as_ref()?;
-    let ends = statuses.iter().filter_map(|status| status.state.as_ref()?.terminated.as_ref()?.finished_at.as_ref());
+    let ends = statuses
+        .iter()
+        .filter_map(|status| status.state.as_ref()?.terminated.as_ref()?.finished_at.as_ref());
     ends.map(|time| time.0).max()
 }
 
@@ -250,7 +279,13 @@ mod tests {
         let done = ["a", "b"].map(|name| ended_pod(name, "Succeeded", "2026-01-02T03:00:00Z"));
         assert_eq!(run(&job(3, 2, 6), &done).create.len(), 1);
         let decision = run(&job(2, 2, 6), &done);
-        let types: Vec<String> = decision.status.conditions.unwrap().into_iter().map(|condition| condition.type_).collect();
+        let types: Vec<String> = decision
+            .status
+            .conditions
+            .unwrap()
+            .into_iter()
+            .map(|condition| condition.type_)
+            .collect();
         assert_eq!(types, ["SuccessCriteriaMet", "Complete"]);
         assert!(decision.create.is_empty());
     }

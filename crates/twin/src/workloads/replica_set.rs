@@ -102,17 +102,28 @@ fn surplus(set: &ReplicaSet, active: &[Arc<Pod>]) -> Vec<Arc<Pod>> {
 }
 
 fn restarts(pod: &Pod) -> i32 {
-    let statuses = pod.status.as_ref().and_then(|status| status.container_statuses.as_ref());
-    statuses.into_iter().flatten().map(|status| status.restart_count).max().unwrap_or_default()
+    let statuses = pod
+        .status
+        .as_ref()
+        .and_then(|status| status.container_statuses.as_ref());
+    statuses
+        .into_iter()
+        .flatten()
+        .map(|status| status.restart_count)
+        .max()
+        .unwrap_or_default()
 }
 
 /// The counts, and when one of them will change by itself.
 fn status(set: &ReplicaSet, active: &[Arc<Pod>], now: Timestamp) -> (ReplicaSetStatus, Option<Timestamp>) {
     let spec = set.spec.as_ref();
     let seconds = spec.and_then(|spec| spec.min_ready_seconds).unwrap_or_default();
-    let template = spec.and_then(|spec| spec.template.as_ref()).and_then(|template| template.metadata.as_ref());
+    let template = spec
+        .and_then(|spec| spec.template.as_ref())
+        .and_then(|template| template.metadata.as_ref());
     let labels: Labels = template.and_then(|meta| meta.labels.clone()).unwrap_or_default();
-    let many = |is: &dyn Fn(&Pod) -> bool| Some(count(active.iter().filter(|pod| is(pod)).count())).filter(|many| *many > 0);
+    let many =
+        |is: &dyn Fn(&Pod) -> bool| Some(count(active.iter().filter(|pod| is(pod)).count())).filter(|many| *many > 0);
     let wake = active
         .iter()
         .filter_map(|pod| pods::available_at(pod, seconds))

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use k8s_openapi::{
     api::{apps::v1::ControllerRevision, core::v1::PodTemplateSpec},
-    apimachinery::pkg::{apis::meta::v1::{ObjectMeta, OwnerReference}, runtime::RawExtension},
+    apimachinery::pkg::{
+        apis::meta::v1::{ObjectMeta, OwnerReference},
+        runtime::RawExtension,
+    },
 };
 use kube::ResourceExt;
 use serde_json::json;
@@ -54,8 +57,16 @@ pub(crate) fn template(known: &[Arc<ControllerRevision>], name: &str) -> Option<
 }
 
 /// Revisions that nobody uses beyond the history that is asked for, the oldest first.
-pub(crate) fn superfluous(known: &[Arc<ControllerRevision>], used: &[String], kept: i32) -> Vec<Arc<ControllerRevision>> {
-    let mut idle: Vec<_> = known.iter().filter(|revision| !used.contains(&revision.name_any())).cloned().collect();
+pub(crate) fn superfluous(
+    known: &[Arc<ControllerRevision>],
+    used: &[String],
+    kept: i32,
+) -> Vec<Arc<ControllerRevision>> {
+    let mut idle: Vec<_> = known
+        .iter()
+        .filter(|revision| !used.contains(&revision.name_any()))
+        .cloned()
+        .collect();
     idle.sort_by_key(|revision| revision.revision);
     let many = idle.len().saturating_sub(usize::try_from(kept).unwrap_or_default());
     idle.truncate(many);

@@ -15,7 +15,9 @@ const SHORTHANDS: [(&str, &str); 7] = [
     ("@midnight", "0 0 * * *"),
     ("@hourly", "0 * * * *"),
 ];
-const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const MONTHS: [&str; 12] = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+];
 const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
 /// Why a text is no schedule.
@@ -50,11 +52,15 @@ impl Schedule {
     pub(super) fn parse(text: &str) -> Result<Self, ScheduleError> {
         let error = || ScheduleError(text.to_owned());
         let shorthand = SHORTHANDS.iter().find(|(name, _)| *name == text);
-        let fields: Vec<&str> = shorthand.map_or(text, |(_, fields)| fields).split_whitespace().collect();
+        let fields: Vec<&str> = shorthand
+            .map_or(text, |(_, fields)| fields)
+            .split_whitespace()
+            .collect();
         let [minutes, hours, days, months, weekdays] = fields.as_slice() else {
             return Err(error());
         };
-        let field = |text: &str, low, high, names: &[&str], first| set(text, (low, high), names, first).ok_or_else(error);
+        let field =
+            |text: &str, low, high, names: &[&str], first| set(text, (low, high), names, first).ok_or_else(error);
         let mut weekdays = field(weekdays, 0, 7, &DAYS, 0)?;
         // Sunday is 0 and 7.
         weekdays.bits |= weekdays.bits >> 7;
@@ -71,7 +77,14 @@ impl Schedule {
     pub(super) fn next(&self, after: Timestamp) -> Option<Timestamp> {
         let zone = TimeZone::UTC;
         let start = after.to_zoned(zone.clone()).datetime();
-        let mut moment = start.with().second(0).subsec_nanosecond(0).build().ok()?.checked_add(1.minute()).ok()?;
+        let mut moment = start
+            .with()
+            .second(0)
+            .subsec_nanosecond(0)
+            .build()
+            .ok()?
+            .checked_add(1.minute())
+            .ok()?;
         let end = start.checked_add(YEARS.years()).ok()?;
         while moment < end {
             moment = match self.later(moment) {
@@ -100,15 +113,23 @@ impl Schedule {
     fn is_day(&self, moment: DateTime) -> bool {
         let day = self.days.has(moment.day());
         let weekday = self.weekdays.has(moment.weekday().to_sunday_zero_offset());
-        if self.days.is_star || self.weekdays.is_star { day && weekday } else { day || weekday }
+        if self.days.is_star || self.weekdays.is_star {
+            day && weekday
+        } else {
+            day || weekday
+        }
     }
 }
 
 fn set(text: &str, (low, high): (u32, u32), names: &[&str], first: u32) -> Option<Set> {
     let number = |text: &str| -> Option<u32> {
         let by_name = names.iter().position(|name| text.eq_ignore_ascii_case(name));
-        let by_name = by_name.and_then(|index| u32::try_from(index).ok()).map(|index| index + first);
-        by_name.or_else(|| text.parse().ok()).filter(|number| (low..=high).contains(number))
+        let by_name = by_name
+            .and_then(|index| u32::try_from(index).ok())
+            .map(|index| index + first);
+        by_name
+            .or_else(|| text.parse().ok())
+            .filter(|number| (low..=high).contains(number))
     };
     let mut bits = 0_u64;
     for part in text.split(',') {

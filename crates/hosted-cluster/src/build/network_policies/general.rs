@@ -51,7 +51,9 @@ pub(super) fn policies(blueprint: &Blueprint<'_>) -> Vec<NetworkPolicy> {
 
 fn api_server_ports(blueprint: &Blueprint<'_>) -> Vec<i32> {
     let networking = blueprint.cluster.spec.networking.api_server.as_ref();
-    let further = networking.and_then(|networking| networking.port).filter(|port| *port != API_SERVER);
+    let further = networking
+        .and_then(|networking| networking.port)
+        .filter(|port| *port != API_SERVER);
     [Some(API_SERVER), further].into_iter().flatten().collect()
 }
 

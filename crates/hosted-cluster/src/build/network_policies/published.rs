@@ -29,10 +29,25 @@ const fn opening(service: PublishedService, component: &'static str, port: i32, 
 const OPENINGS: &[Opening] = &[
     opening(PublishedService::OAuthServer, "oauth-openshift", 6443, "oauth"),
     opening(PublishedService::Ignition, "ignition-server", 9090, "ignition"),
-    opening(PublishedService::Ignition, "ignition-server-proxy", 8443, "ignition-proxy"),
-    opening(PublishedService::Konnectivity, "konnectivity-server", 8091, "konnectivity"),
+    opening(
+        PublishedService::Ignition,
+        "ignition-server-proxy",
+        8443,
+        "ignition-proxy",
+    ),
+    opening(
+        PublishedService::Konnectivity,
+        "konnectivity-server",
+        8091,
+        "konnectivity",
+    ),
     // The server of the tunnel runs beside the API server, in its pods.
-    opening(PublishedService::Konnectivity, "kube-apiserver", 8091, "konnectivity-kas"),
+    opening(
+        PublishedService::Konnectivity,
+        "kube-apiserver",
+        8091,
+        "konnectivity-kas",
+    ),
 ];
 
 pub(super) fn policies(blueprint: &Blueprint<'_>) -> Vec<NetworkPolicy> {

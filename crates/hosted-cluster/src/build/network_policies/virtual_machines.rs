@@ -47,8 +47,15 @@ pub(super) fn policies(blueprint: &Blueprint<'_>) -> Vec<NetworkPolicy> {
 
 fn outwards(blueprint: &Blueprint<'_>, machines: &BTreeMap<String, String>) -> NetworkPolicy {
     let networks = &blueprint.settings.networks;
-    let mut rules = vec![to(addresses_outside(&closed_networks(blueprint))), to(vec![pods(with(machines))])];
-    rules.extend(NEEDED.iter().map(|(name, port)| to_port(vec![pods(component(name))], *port)));
+    let mut rules = vec![
+        to(addresses_outside(&closed_networks(blueprint))),
+        to(vec![pods(with(machines))]),
+    ];
+    rules.extend(
+        NEEDED
+            .iter()
+            .map(|(name, port)| to_port(vec![pods(component(name))], *port)),
+    );
     rules.extend(to_dns(blueprint));
     rules.extend(networks.ingress.as_ref().map(|labels| to(vec![namespaces(labels)])));
     // Every pod of the kind is held, whatever it says of itself; only those of this cluster are let to each other.

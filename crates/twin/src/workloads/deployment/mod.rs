@@ -49,7 +49,10 @@ impl Reconciler for Deployments {
         for change in rollout::decide(&deployment, &sets, has_old_pods) {
             carry_out(context, &namespace, &change).await?;
         }
-        if let Some(revision) = sets.revision().filter(|revision| deployment.annotations().get(REVISION) != Some(revision)) {
+        if let Some(revision) = sets
+            .revision()
+            .filter(|revision| deployment.annotations().get(REVISION) != Some(revision))
+        {
             let annotations = json!({"metadata": {"annotations": {REVISION: revision}}});
             write::patch::<Deployment>(context, &ObjectKey::of(deployment.as_ref()), &annotations).await?;
         }
@@ -65,8 +68,9 @@ impl Deployments {
     fn has_old_pods(&self, namespace: &str, sets: &sets::Sets) -> bool {
         let old: Vec<String> = sets.old.iter().filter_map(|set| set.uid()).collect();
         let all = self.pods.namespace(namespace).all();
-        all.iter()
-            .any(|pod| pods::controller(pod.as_ref()).is_some_and(|owner| old.contains(&owner.uid)) && !pods::is_over(pod))
+        all.iter().any(|pod| {
+            pods::controller(pod.as_ref()).is_some_and(|owner| old.contains(&owner.uid)) && !pods::is_over(pod)
+        })
     }
 }
 

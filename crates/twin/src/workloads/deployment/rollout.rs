@@ -57,7 +57,11 @@ impl Bounds {
             replicas,
             surge,
             // Both may be nothing after rounding; then one pod may be missing, or nothing would ever move.
-            unavailable: if surge == 0 && unavailable == 0 { 1 } else { unavailable.min(replicas) },
+            unavailable: if surge == 0 && unavailable == 0 {
+                1
+            } else {
+                unavailable.min(replicas)
+            },
         }
     }
 
@@ -116,12 +120,22 @@ fn scale(sets: &Sets, bounds: Bounds) -> Vec<Change> {
         _ => None,
     };
     if let Some(latest) = latest {
-        let is_done = replicas(latest) == bounds.replicas && latest.annotations().get(DESIRED) == Some(&bounds.replicas.to_string());
-        return if is_done { Vec::new() } else { vec![to(latest, bounds.replicas, bounds)] };
+        let is_done = replicas(latest) == bounds.replicas
+            && latest.annotations().get(DESIRED) == Some(&bounds.replicas.to_string());
+        return if is_done {
+            Vec::new()
+        } else {
+            vec![to(latest, bounds.replicas, bounds)]
+        };
     }
     if let Some(new) = sets.new.as_ref().filter(|set| is_saturated(set, bounds)) {
         let _ = new;
-        return sets.old.iter().filter(|set| replicas(set) > 0).map(|set| to(set, 0, bounds)).collect();
+        return sets
+            .old
+            .iter()
+            .filter(|set| replicas(set) > 0)
+            .map(|set| to(set, 0, bounds))
+            .collect();
     }
     share(&active, bounds)
 }
@@ -146,7 +160,11 @@ fn share(active: &[&Arc<ReplicaSet>], bounds: Bounds) -> Vec<Change> {
         let wanted = (f64::from(replicas(set)) * f64::from(allowed) / f64::from(most)).round();
         #[expect(clippy::cast_possible_truncation, reason = "both factors are small counts of pods")]
         let part = wanted as i32 - replicas(set);
-        let part = if whole > 0 { part.clamp(0, left) } else { part.clamp(left, 0) };
+        let part = if whole > 0 {
+            part.clamp(0, left)
+        } else {
+            part.clamp(left, 0)
+        };
         left -= part;
         sizes.push((set, replicas(set) + part));
     }
@@ -162,7 +180,14 @@ fn roll(deployment: &Deployment, sets: &Sets, bounds: Bounds) -> Vec<Change> {
     let current = sets.new.as_ref().map_or(0, |set| replicas(set));
     let wanted = new_size(bounds, old, current);
     match &sets.new {
-        None => return vec![Change::Create(Box::new(sets::build(deployment, sets, wanted, bounds.most())))],
+        None => {
+            return vec![Change::Create(Box::new(sets::build(
+                deployment,
+                sets,
+                wanted,
+                bounds.most(),
+            )))];
+        }
         Some(set) if wanted != current => return vec![to(set, wanted, bounds)],
         Some(_) => {}
     }
@@ -219,7 +244,12 @@ fn recreate(deployment: &Deployment, sets: &Sets, bounds: Bounds, has_old_pods: 
         return old;
     }
     match &sets.new {
-        None => vec![Change::Create(Box::new(sets::build(deployment, sets, bounds.replicas, bounds.most())))],
+        None => vec![Change::Create(Box::new(sets::build(
+            deployment,
+            sets,
+            bounds.replicas,
+            bounds.most(),
+        )))],
         Some(set) if replicas(set) != bounds.replicas => vec![to(set, bounds.replicas, bounds)],
         Some(_) => Vec::new(),
     }
@@ -244,7 +274,11 @@ fn is_complete(sets: &Sets, bounds: Bounds) -> bool {
 
 /// The sets beyond the history that is asked for.
 fn forget(deployment: &Deployment, sets: &Sets) -> Vec<Change> {
-    let kept = deployment.spec.as_ref().and_then(|spec| spec.revision_history_limit).unwrap_or(HISTORY);
+    let kept = deployment
+        .spec
+        .as_ref()
+        .and_then(|spec| spec.revision_history_limit)
+        .unwrap_or(HISTORY);
     let mut empty: Vec<&Arc<ReplicaSet>> = sets
         .old
         .iter()
@@ -252,5 +286,9 @@ fn forget(deployment: &Deployment, sets: &Sets) -> Vec<Change> {
         .collect();
     empty.sort_by_key(|set| sets::number(set));
     let many = empty.len().saturating_sub(usize::try_from(kept).unwrap_or_default());
-    empty.into_iter().take(many).map(|set| Change::Delete(Arc::clone(set))).collect()
+    empty
+        .into_iter()
+        .take(many)
+        .map(|set| Change::Delete(Arc::clone(set)))
+        .collect()
 }

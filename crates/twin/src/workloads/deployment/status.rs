@@ -22,7 +22,11 @@ pub(super) fn status(deployment: &Deployment, sets: &Sets, now: Timestamp) -> (D
     };
     let replicas = sum(|status| status.replicas);
     let serving = sum(|status| status.available_replicas.unwrap_or_default());
-    let updated = sets.new.as_ref().and_then(|set| set.status.as_ref()).map_or(0, |status| status.replicas);
+    let updated = sets
+        .new
+        .as_ref()
+        .and_then(|set| set.status.as_ref())
+        .map_or(0, |status| status.replicas);
     let mut status = DeploymentStatus {
         observed_generation: deployment.metadata.generation,
         replicas: some(replicas),
@@ -50,7 +54,11 @@ fn some(count: i32) -> Option<i32> {
 }
 
 fn found<'a>(status: &'a DeploymentStatus, type_: &str) -> Option<&'a DeploymentCondition> {
-    status.conditions.iter().flatten().find(|condition| condition.type_ == type_)
+    status
+        .conditions
+        .iter()
+        .flatten()
+        .find(|condition| condition.type_ == type_)
 }
 
 /// A condition; what did not change keeps its times.
@@ -77,15 +85,33 @@ fn condition(
     }
 }
 
-fn availability(deployment: &Deployment, sets: &Sets, before: &DeploymentStatus, now: Timestamp) -> DeploymentCondition {
+fn availability(
+    deployment: &Deployment,
+    sets: &Sets,
+    before: &DeploymentStatus,
+    now: Timestamp,
+) -> DeploymentCondition {
     let bounds = Bounds::of(deployment);
     let serving: i32 = sets.all().map(|set| available(set)).sum();
     let words = if serving >= bounds.replicas - bounds.unavailable {
-        ("True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
+        (
+            "True",
+            "MinimumReplicasAvailable",
+            "Deployment has minimum availability.",
+        )
     } else {
-        ("False", "MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
+        (
+            "False",
+            "MinimumReplicasUnavailable",
+            "Deployment does not have minimum availability.",
+        )
     };
-    condition(found(before, "Available"), "Available", (words.0, words.1, words.2.to_owned()), now)
+    condition(
+        found(before, "Available"),
+        "Available",
+        (words.0, words.1, words.2.to_owned()),
+        now,
+    )
 }
 
 /// How the rollout goes; nothing where it has no deadline.
@@ -112,12 +138,22 @@ fn progress(
         .into_iter()
         .all(|counted| count(counted) == wanted);
     let has_moved = count(status.updated_replicas) > count(before.updated_replicas)
-        || count(status.replicas) - count(status.updated_replicas) < count(before.replicas) - count(before.updated_replicas)
+        || count(status.replicas) - count(status.updated_replicas)
+            < count(before.replicas) - count(before.updated_replicas)
         || count(status.ready_replicas) > count(before.ready_replicas)
         || count(status.available_replicas) > count(before.available_replicas);
-    let is_about_this = known.is_some_and(|known| known.message.as_ref().is_some_and(|text| text.contains(&format!("{name:?}"))));
+    let is_about_this = known.is_some_and(|known| {
+        known
+            .message
+            .as_ref()
+            .is_some_and(|text| text.contains(&format!("{name:?}")))
+    });
     if is_complete && sets.new.is_some() {
-        return make(("True", "NewReplicaSetAvailable", format!("ReplicaSet {name:?} has successfully progressed.")));
+        return make((
+            "True",
+            "NewReplicaSetAvailable",
+            format!("ReplicaSet {name:?} has successfully progressed."),
+        ));
     }
     let was_complete = known.is_some_and(|known| known.reason.as_deref() == Some("NewReplicaSetAvailable"));
     // A rollout that is over stays so, even if pods come and go.
@@ -125,16 +161,30 @@ fn progress(
         return known.cloned();
     }
     if !is_about_this {
-        return make(("True", "NewReplicaSetCreated", format!("Created new replica set {name:?}")));
+        return make((
+            "True",
+            "NewReplicaSetCreated",
+            format!("Created new replica set {name:?}"),
+        ));
     }
-    let updated = || ("True", "ReplicaSetUpdated", format!("ReplicaSet {name:?} is progressing."));
+    let updated = || {
+        (
+            "True",
+            "ReplicaSetUpdated",
+            format!("ReplicaSet {name:?} is progressing."),
+        )
+    };
     if has_moved {
         let mut moved = condition(known, "Progressing", updated(), now);
         moved.last_update_time = Some(moment::written(now));
         return Some(moved);
     }
     if timeout(deployment, known?).is_some_and(|at| at <= now) {
-        let words = ("False", "ProgressDeadlineExceeded", format!("ReplicaSet {name:?} has timed out progressing."));
+        let words = (
+            "False",
+            "ProgressDeadlineExceeded",
+            format!("ReplicaSet {name:?} has timed out progressing."),
+        );
         return make(words);
     }
     known.cloned()

@@ -82,8 +82,14 @@ impl<'a> Plan<'a> {
     fn new(set: &'a StatefulSet, world: &'a World) -> Self {
         let spec = set.spec.clone().unwrap_or_default();
         let status = set.status.clone().unwrap_or_default();
-        let update = revisions::name(&set.name_any(), &spec.template, status.collision_count.unwrap_or_default());
-        let current = status.current_revision.filter(|name| revisions::template(&world.revisions, name).is_some());
+        let update = revisions::name(
+            &set.name_any(),
+            &spec.template,
+            status.collision_count.unwrap_or_default(),
+        );
+        let current = status
+            .current_revision
+            .filter(|name| revisions::template(&world.revisions, name).is_some());
         let strategy = spec.update_strategy.and_then(|strategy| strategy.rolling_update);
         Self {
             current: current.unwrap_or_else(|| update.clone()),
@@ -101,7 +107,12 @@ impl<'a> Plan<'a> {
 
     /// The name of the template, if it has none yet.
     fn revision(&self) -> Vec<Action> {
-        if self.world.revisions.iter().any(|revision| revision.name_any() == self.update) {
+        if self
+            .world
+            .revisions
+            .iter()
+            .any(|revision| revision.name_any() == self.update)
+        {
             return Vec::new();
         }
         let namespace = self.set.namespace().unwrap_or_default();
@@ -161,7 +172,9 @@ impl<'a> Plan<'a> {
             .filter(|claim| !self.world.claims.contains(&claim.name_any()))
             .map(|claim| Action::Claim(Box::new(claim)))
             .collect();
-        let kept = self.needs_current(ordinal).then(|| revisions::template(&self.world.revisions, &self.current));
+        let kept = self
+            .needs_current(ordinal)
+            .then(|| revisions::template(&self.world.revisions, &self.current));
         let pod = match kept.flatten() {
             Some(template) => pod::build(self.set, ordinal, &template, &self.current),
             None => pod::build(self.set, ordinal, &self.template, &self.update),
@@ -170,11 +183,16 @@ impl<'a> Plan<'a> {
         actions
     }
 
-    /// Whether a pod that has to be made again is made of the template that pods move away from.
+    /// Whether a pod that has to be made again is made of the template that pods move away from. Upstream asks the status
+    /// how many are left of it; those that are there tell the same without being behind.
     fn needs_current(&self, ordinal: i32) -> bool {
-        let status = self.set.status.as_ref();
-        let current = status.and_then(|status| status.current_replicas).unwrap_or_default();
-        self.is_rolling() && ordinal < self.first + self.partition.unwrap_or(current)
+        self.is_rolling() && ordinal < self.first + self.partition.unwrap_or_else(|| self.left(&self.current))
+    }
+
+    /// How many pods there are of a template.
+    fn left(&self, revision: &str) -> i32 {
+        let of = |pod: &&Arc<Pod>| pod::revision(pod) == revision && !pods::is_terminating(pod);
+        count(self.world.pods.iter().filter(of).count())
     }
 
     fn is_rolling(&self) -> bool {
@@ -227,15 +245,18 @@ impl<'a> Plan<'a> {
     }
 
     fn wake(&self) -> Option<Timestamp> {
-        let moments = self.world.pods.iter().filter_map(|pod| pods::available_at(pod, self.seconds));
+        let moments = self
+            .world
+            .pods
+            .iter()
+            .filter_map(|pod| pods::available_at(pod, self.seconds));
         moments.filter(|at| *at > self.world.now).min()
     }
 
     fn status(&self) -> StatefulSetStatus {
         let many = |is: &dyn Fn(&Pod) -> bool| count(self.world.pods.iter().filter(|pod| is(pod)).count());
-        let of = |revision: &str| many(&|pod| pod::revision(pod) == revision && !pods::is_terminating(pod));
         let (replicas, ready) = (count(self.world.pods.len()), many(&pods::is_ready));
-        let updated = of(&self.update);
+        let updated = self.left(&self.update);
         let is_done = self.is_rolling() && [updated, ready, replicas] == [self.replicas; 3];
         let current = if is_done { &self.update } else { &self.current };
         StatefulSetStatus {
@@ -243,17 +264,28 @@ impl<'a> Plan<'a> {
             replicas,
             ready_replicas: Some(ready),
             available_replicas: Some(many(&|pod| self.is_available(pod))),
-            current_replicas: Some(of(current)),
+            current_replicas: Some(self.left(current)),
             updated_replicas: Some(updated),
             current_revision: Some(current.clone()),
             update_revision: Some(self.update.clone()),
-            collision_count: Some(self.set.status.as_ref().and_then(|status| status.collision_count).unwrap_or_default()),
+            collision_count: Some(
+                self.set
+                    .status
+                    .as_ref()
+                    .and_then(|status| status.collision_count)
+                    .unwrap_or_default(),
+            ),
             ..StatefulSetStatus::default()
         }
     }
 
     fn history(&self) -> Vec<Action> {
-        let kept = self.set.spec.as_ref().and_then(|spec| spec.revision_history_limit).unwrap_or(HISTORY);
+        let kept = self
+            .set
+            .spec
+            .as_ref()
+            .and_then(|spec| spec.revision_history_limit)
+            .unwrap_or(HISTORY);
         let mut used = vec![self.current.clone(), self.update.clone()];
         used.extend(self.world.pods.iter().map(|pod| pod::revision(pod).to_owned()));
         let idle = revisions::superfluous(&self.world.revisions, &used, kept);

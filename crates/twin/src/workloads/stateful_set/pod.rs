@@ -25,7 +25,10 @@ pub(super) fn ordinal(pod: &Pod) -> Option<i32> {
 
 /// The revision that a pod was made of.
 pub(super) fn revision(pod: &Pod) -> &str {
-    pod.labels().get(revisions::HASH).map(String::as_str).unwrap_or_default()
+    pod.labels()
+        .get(revisions::HASH)
+        .map(String::as_str)
+        .unwrap_or_default()
 }
 
 /// The pod of an ordinal, by a template that has a name.
@@ -61,7 +64,8 @@ pub(super) fn build(set: &StatefulSet, ordinal: i32, template: &PodTemplateSpec,
 
 fn templates(set: &StatefulSet) -> &[PersistentVolumeClaim] {
     let spec = set.spec.as_ref();
-    spec.and_then(|spec| spec.volume_claim_templates.as_deref()).unwrap_or_default()
+    spec.and_then(|spec| spec.volume_claim_templates.as_deref())
+        .unwrap_or_default()
 }
 
 fn claim_name(set: &StatefulSet, template: &PersistentVolumeClaim, ordinal: i32) -> String {
@@ -73,7 +77,9 @@ pub(super) fn claims(set: &StatefulSet, ordinal: i32) -> Vec<PersistentVolumeCla
     let spec = set.spec.as_ref();
     let policy = spec.and_then(|spec| spec.persistent_volume_claim_retention_policy.as_ref());
     let goes_along = policy.and_then(|policy| policy.when_deleted.as_deref()) == Some("Delete");
-    let selector = spec.and_then(|spec| spec.selector.match_labels.clone()).unwrap_or_default();
+    let selector = spec
+        .and_then(|spec| spec.selector.match_labels.clone())
+        .unwrap_or_default();
     templates(set)
         .iter()
         .map(|template| {

@@ -36,7 +36,11 @@ impl Model {
             claims: std::collections::BTreeSet::new(),
             now: NOW.parse().unwrap(),
         };
-        Self { set, world, log: Vec::new() }
+        Self {
+            set,
+            world,
+            log: Vec::new(),
+        }
     }
 
     fn step(&mut self) {
@@ -45,7 +49,9 @@ impl Model {
             match action {
                 Action::Keep(revision) => self.world.revisions.push(Arc::new(*revision)),
                 Action::Forget(revision) => {
-                    self.world.revisions.retain(|other| other.name_any() != revision.name_any());
+                    self.world
+                        .revisions
+                        .retain(|other| other.name_any() != revision.name_any());
                 }
                 Action::Claim(claim) => {
                     self.world.claims.insert(claim.name_any());
@@ -56,7 +62,9 @@ impl Model {
                 }
                 Action::Delete(pod) => {
                     self.log.push(format!("-{}", pod.name_any()));
-                    self.change(&pod.name_any(), |pod| pod.metadata.deletion_timestamp = Some(Time(NOW.parse().unwrap())));
+                    self.change(&pod.name_any(), |pod| {
+                        pod.metadata.deletion_timestamp = Some(Time(NOW.parse().unwrap()))
+                    });
                 }
             }
         }

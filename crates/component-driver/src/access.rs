@@ -1,0 +1,95 @@
+//! What the operators of a control plane may do in its namespace. Whoever makes a control plane grants it; whoever drives
+//! components, dedicated or shared, has exactly this.
+
+use k8s_openapi::api::rbac::v1::PolicyRule;
+
+const HYPERSHIFT: &str = "hypershift.openshift.io";
+const RBAC: &str = "rbac.authorization.k8s.io";
+
+/// The verbs of those who only look.
+pub const READ: &[&str] = &["get", "list", "watch"];
+/// The verbs of those who make, change and remove.
+pub const WRITE: &[&str] = &["create", "delete", "get", "list", "patch", "update", "watch"];
+
+/// The control-plane operator: it writes everything that components consist of, and hands on rights to them, but never
+/// beyond the namespace.
+pub fn control_plane_operator_rules() -> Vec<PolicyRule> {
+    let mut rules = component_rules();
+    rules.extend([
+        rule("", &["endpoints", "persistentvolumeclaims", "pods"], READ),
+        rule("apps", &["replicasets"], READ),
+        rule("discovery.k8s.io", &["endpointslices"], READ),
+        rule(
+            HYPERSHIFT,
+            &["hostedcontrolplanes"],
+            &["get", "list", "patch", "update", "watch"],
+        ),
+        rule(HYPERSHIFT, &["hostedcontrolplanes/finalizers"], &["update"]),
+        rule(HYPERSHIFT, &["hostedcontrolplanes/status"], &["patch", "update"]),
+    ]);
+    rules.extend(housekeeping_rules());
+    rules
+}
+
+/// The config operator: it reads what it carries into the hosted cluster, and reports.
+pub fn config_operator_rules() -> Vec<PolicyRule> {
+    let mut rules = vec![
+        rule("", &["configmaps"], WRITE),
+        rule("", &["endpoints", "pods", "secrets", "services"], READ),
+        rule("apps", &["deployments", "statefulsets"], READ),
+        rule(
+            "cluster.x-k8s.io",
+            &["machinedeployments", "machines", "machinesets"],
+            &["get", "list", "patch", "watch"],
+        ),
+        rule(HYPERSHIFT, &["controlplanecomponents", "hostedcontrolplanes"], READ),
+        rule(HYPERSHIFT, &["hostedcontrolplanes/finalizers"], &["update"]),
+        rule(HYPERSHIFT, &["hostedcontrolplanes/status"], &["patch", "update"]),
+    ];
+    rules.extend(housekeeping_rules());
+    rules
+}
+
+/// Everything that components consist of, with their reports.
+pub fn component_rules() -> Vec<PolicyRule> {
+    vec![
+        rule("", &["configmaps", "secrets", "serviceaccounts", "services"], WRITE),
+        rule("apps", &["deployments", "statefulsets"], WRITE),
+        rule("batch", &["cronjobs", "jobs"], WRITE),
+        rule(HYPERSHIFT, &["controlplanecomponents"], WRITE),
+        rule(HYPERSHIFT, &["controlplanecomponents/status"], &["patch", "update"]),
+        rule(
+            "monitoring.coreos.com",
+            &["podmonitors", "prometheusrules", "servicemonitors"],
+            WRITE,
+        ),
+        rule("policy", &["poddisruptionbudgets"], WRITE),
+        rule(RBAC, &["rolebindings", "roles"], WRITE),
+        // Whoever grants a right must have it, or may hand on any.
+        rule(RBAC, &["roles"], &["bind", "escalate"]),
+    ]
+}
+
+/// What every operator does besides its work.
+pub fn housekeeping_rules() -> Vec<PolicyRule> {
+    vec![
+        rule("", &["events"], &["create", "patch"]),
+        rule(
+            "coordination.k8s.io",
+            &["leases"],
+            &["create", "get", "patch", "update"],
+        ),
+        rule("events.k8s.io", &["events"], &["create", "patch"]),
+    ]
+}
+
+/// One rule.
+pub fn rule(group: &str, resources: &[&str], verbs: &[&str]) -> PolicyRule {
+    let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
+    PolicyRule {
+        api_groups: Some(vec![group.to_owned()]),
+        resources: Some(owned(resources)),
+        verbs: owned(verbs),
+        ..PolicyRule::default()
+    }
+}

@@ -1,0 +1,108 @@
+//! Tables of what is decided.
+
+use serde_json::json;
+
+use super::{Decision, decide};
+use crate::{
+    inputs::RENDER_REVISION,
+    support::{World, component, extended_release},
+};
+
+fn names(decision: &Decision) -> Vec<String> {
+    match decision {
+        Decision::Absent(names) => names
+            .iter()
+            .map(|name| format!("{} {}", name.kind, name.name))
+            .collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn waits(decision: &Decision) -> String {
+    match decision {
+        Decision::Waiting(what) => what.join("; "),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_component_whose_predicate_turns_false_is_taken_away_with_all_its_objects() {
+    let world = World::annotated(&[("hypershift.openshift.io/disable-machine-management", "true")]);
+    let decision = decide(component("cluster-autoscaler"), &world.inputs(), &world.settled());
+    let kinds = ["Deployment", "ServiceAccount", "Role", "RoleBinding", "PodMonitor"];
+    let expected: Vec<String> = kinds.iter().map(|kind| format!("{kind} cluster-autoscaler")).collect();
+    assert_eq!(names(&decision), expected);
+}
+
+#[test]
+fn monitors_are_not_asked_for_where_they_are_not_known() {
+    let mut world = World::annotated(&[("hypershift.openshift.io/disable-machine-management", "true")]);
+    world.management.has_monitors = false;
+    let decision = decide(component("cluster-autoscaler"), &world.inputs(), &world.settled());
+    assert!(names(&decision).iter().all(|name| !name.contains("Monitor")));
+}
+
+#[test]
+fn manifests_whose_predicate_is_false_are_unwanted() {
+    let world = World::with(&json!({}));
+    let unwanted = world.rendered("kube-apiserver").unwanted;
+    let unwanted: Vec<&str> = unwanted.iter().map(|name| name.name.as_str()).collect();
+    assert_eq!(unwanted, ["auth-config", "kas-secret-encryption-config"]);
+}
+
+#[test]
+fn what_a_control_plane_cannot_do_without_is_never_taken_away() {
+    for (image, name) in [
+        ("etcd", "etcd"),
+        ("kube-apiserver", "kube-apiserver"),
+        ("konnectivity-server", "kube-apiserver"),
+        ("kube-scheduler", "kube-scheduler"),
+    ] {
+        let mut world = World::with(&json!({}));
+        world.release.components.remove(image);
+        let decision = decide(component(name), &world.inputs(), &world.settled());
+        let said = waits(&decision);
+        assert!(said.contains(&format!("has no image for {image}")), "{said}");
+    }
+    // What plain Kubernetes does not carry is not missed.
+    let mut world = World::new(&json!({}), &extended_release());
+    world.release.components.remove("openshift-apiserver");
+    for name in ["openshift-apiserver", "konnectivity-agent"] {
+        let decision = decide(component(name), &world.inputs(), &world.settled());
+        assert!(matches!(decision, Decision::Absent(_)), "{name}");
+    }
+}
+
+#[test]
+fn a_revision_that_is_not_known_is_never_rendered() {
+    let world = World::with(&json!({}));
+    for revision in [0, RENDER_REVISION + 1] {
+        let mut inputs = world.inputs();
+        inputs.revision = revision;
+        let decision = decide(component("etcd"), &inputs, &world.settled());
+        assert!(waits(&decision).contains("run a newer one"), "{revision}");
+    }
+}
+
+#[test]
+fn a_new_version_goes_from_etcd_to_the_api_server_to_everything_else() {
+    let world = World::with(&json!({}));
+    let mut observed = world.settled();
+    for report in observed.reports.values_mut() {
+        report.version = Some("1.35.0".to_owned());
+    }
+    let desired = world.inputs().desired_version().to_owned();
+    let waits_for = |observed: &super::Observed| -> Vec<&str> {
+        ["etcd", "kube-apiserver", "kube-scheduler"]
+            .into_iter()
+            .filter(|name| matches!(decide(component(name), &world.inputs(), observed), Decision::Waiting(_)))
+            .collect()
+    };
+    assert_eq!(waits_for(&observed), ["kube-apiserver", "kube-scheduler"]);
+    let mut reach = |name: &str| {
+        observed.reports.get_mut(name).expect("it is there").version = Some(desired.clone());
+        waits_for(&observed)
+    };
+    assert_eq!(reach("etcd"), ["kube-scheduler"]);
+    assert!(reach("kube-apiserver").is_empty());
+}

@@ -1,0 +1,77 @@
+//! Does what the order of a deletion asks for. Decides nothing.
+
+use hyperplane_api::{constants::annotations, hypershift::hosted_cluster::HostedCluster};
+use hyperplane_runtime::{Context, Failure, Kind};
+
+use super::{
+    look::{Remains, Rights},
+    order::{Deed, Step},
+};
+use crate::{
+    build::{cluster_with_pause, with_pause},
+    components, metadata, names,
+    stores::Stores,
+};
+
+/// The word for no pause.
+const NOT_PAUSED: &str = "false";
+
+/// Does everything that a step asks for.
+pub(crate) async fn carry_out(
+    context: &Context,
+    stores: &Stores,
+    cluster: &HostedCluster,
+    remains: &Remains,
+    step: &Step,
+) -> Result<(), Failure> {
+    for deed in &step.deeds {
+        match deed {
+            Deed::Resume => resume(context, cluster, remains).await?,
+            Deed::DeleteNodePools => delete_all(context, &remains.node_pools).await?,
+            Deed::DeleteClusterApi => delete_all(context, remains.cluster_api.as_slice()).await?,
+            Deed::ReleaseProviders => components::release(context, stores, &names::namespace_of(cluster)).await?,
+            Deed::DeleteCredentials => delete_all(context, &remains.credentials).await?,
+            Deed::DeleteControlPlane => delete_all(context, remains.control_plane.as_slice()).await?,
+            Deed::DeleteTraces => delete_traces(context, &remains.rights, remains).await?,
+            Deed::DeleteNamespace => delete_all(context, remains.namespace.as_slice()).await?,
+        }
+    }
+    Ok(())
+}
+
+async fn delete_all<K: Kind>(context: &Context, objects: &[std::sync::Arc<K>]) -> Result<(), Failure> {
+    for object in objects {
+        context.delete(object.as_ref()).await?;
+    }
+    Ok(())
+}
+
+/// Bindings before what they bind: no right outlives its meaning.
+async fn delete_traces(context: &Context, rights: &Rights, remains: &Remains) -> Result<(), Failure> {
+    delete_all(context, &rights.cluster_role_bindings).await?;
+    delete_all(context, &rights.role_bindings).await?;
+    delete_all(context, &rights.cluster_roles).await?;
+    delete_all(context, &rights.roles).await?;
+    delete_all(context, &remains.kubeconfigs).await
+}
+
+/// A deletion is not held up by a pause, and the control plane learns how it is to clean up.
+async fn resume(context: &Context, cluster: &HostedCluster, remains: &Remains) -> Result<(), Failure> {
+    if let Some(live) = &remains.cluster_api {
+        context.apply(&cluster_with_pause(live, false)).await?;
+    }
+    let Some(live) = &remains.control_plane else {
+        return Ok(());
+    };
+    // A pause that somebody else wrote is overruled, too.
+    let mut control_plane = with_pause(live, Some(NOT_PAUSED.to_owned()));
+    let key = annotations::CLEANUP_CLOUD_RESOURCES;
+    let annotations = control_plane.metadata.annotations.get_or_insert_default();
+    match metadata::annotation(cluster, key) {
+        Some(value) => annotations.extend([metadata::pair(key, value)]),
+        None => {
+            annotations.remove(key.as_str());
+        }
+    }
+    context.apply(&control_plane).await.map(drop)
+}

@@ -1,0 +1,191 @@
+//! In which order a cluster is taken apart. Machines go while somebody is there to end them, the control plane after all
+//! that needs it, the namespace last.
+
+use std::time::Duration;
+
+use hyperplane_runtime::Failure;
+
+/// Whether something is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Presence {
+    /// It is not, or is not ours.
+    #[default]
+    Absent,
+    /// It is, and nobody has deleted it.
+    Present,
+    /// It was deleted, and something holds it.
+    Leaving,
+}
+
+/// What remains of a cluster.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Facts {
+    /// Something is paused, or was not told how to clean up.
+    pub(crate) needs_resuming: bool,
+    /// Names of its pools.
+    pub(crate) node_pools: Vec<String>,
+    /// Whether one of them was not deleted yet.
+    pub(crate) has_kept_pools: bool,
+    /// What stands for it in Cluster API.
+    pub(crate) cluster_api: Presence,
+    /// Names of machines in its namespace.
+    pub(crate) machines: Vec<String>,
+    /// Programs that end machines, and that we hold.
+    pub(crate) providers: Presence,
+    /// Names of credentials that go once there are no machines.
+    pub(crate) credentials: Vec<String>,
+    /// The control plane.
+    pub(crate) control_plane: Presence,
+    /// What the control plane says about its own end.
+    pub(crate) control_plane_says: Option<String>,
+    /// What is outside of the namespace: rights, kubeconfigs.
+    pub(crate) traces: Presence,
+    /// The namespace of the control plane.
+    pub(crate) namespace: Presence,
+    /// The user wants the namespace to stay.
+    pub(crate) keeps_namespace: bool,
+    /// How long the object stays when everything else is gone.
+    pub(crate) grace: Duration,
+    /// How long everything else has been gone, as far as it was noted.
+    pub(crate) destroyed_for: Option<Duration>,
+}
+
+/// One thing to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Deed {
+    /// End pauses, and say how to clean up.
+    Resume,
+    /// Delete the pools.
+    DeleteNodePools,
+    /// Delete what stands for the cluster in Cluster API.
+    DeleteClusterApi,
+    /// Let programs go that end machines.
+    ReleaseProviders,
+    /// Delete credentials.
+    DeleteCredentials,
+    /// Delete the control plane.
+    DeleteControlPlane,
+    /// Delete what is outside of the namespace.
+    DeleteTraces,
+    /// Delete the namespace.
+    DeleteNamespace,
+}
+
+/// Where a deletion stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// What to do now.
+    pub(crate) deeds: Vec<Deed>,
+    /// What must happen before anything else is done; nothing when everything is.
+    pub(crate) waits_for: Option<String>,
+    /// How long that takes, where the clock alone ends it.
+    pub(crate) after: Option<Duration>,
+    /// Whether all that is left is the grace period.
+    pub(crate) is_destroyed: bool,
+}
+
+impl Step {
+    /// Whether nothing is left to wait for.
+    pub(crate) const fn is_last(&self) -> bool {
+        self.waits_for.is_none()
+    }
+
+    /// Success when nothing is left to wait for.
+    pub(crate) fn into_result(self) -> Result<(), Failure> {
+        match (self.waits_for, self.after) {
+            (None, _) => Ok(()),
+            (Some(what), Some(after)) => Err(Failure::wait_until(what, after)),
+            (Some(what), None) => Err(Failure::wait(what)),
+        }
+    }
+
+    fn waiting(deeds: Vec<Deed>, what: impl Into<String>) -> Self {
+        Self {
+            deeds,
+            waits_for: Some(what.into()),
+            after: None,
+            is_destroyed: false,
+        }
+    }
+}
+
+/// What comes next. Each stage begins when all before it are over.
+pub(crate) fn next(facts: &Facts) -> Step {
+    machines(facts)
+        .or_else(|| control_plane(facts))
+        .or_else(|| places(facts))
+        .unwrap_or_else(|| grace(facts))
+}
+
+/// Pools first, then what stands for the cluster in Cluster API, whose controllers end the machines.
+fn machines(facts: &Facts) -> Option<Step> {
+    let mut deeds: Vec<Deed> = facts.needs_resuming.then_some(Deed::Resume).into_iter().collect();
+    if !facts.node_pools.is_empty() {
+        deeds.extend(facts.has_kept_pools.then_some(Deed::DeleteNodePools));
+        return Some(Step::waiting(deeds, named("NodePools", &facts.node_pools)));
+    }
+    if facts.cluster_api != Presence::Absent {
+        deeds.extend((facts.cluster_api == Presence::Present).then_some(Deed::DeleteClusterApi));
+        let what = match facts.machines.as_slice() {
+            [] => "the Cluster of Cluster API to be gone".to_owned(),
+            machines => named("Machines", machines),
+        };
+        return Some(Step::waiting(deeds, what));
+    }
+    if !facts.machines.is_empty() {
+        return Some(Step::waiting(deeds, named("Machines", &facts.machines)));
+    }
+    facts
+        .needs_resuming
+        .then(|| Step::waiting(deeds, "the control plane to take up its work again"))
+}
+
+fn control_plane(facts: &Facts) -> Option<Step> {
+    let mut deeds = Vec::new();
+    deeds.extend((facts.providers == Presence::Present).then_some(Deed::ReleaseProviders));
+    deeds.extend((!facts.credentials.is_empty()).then_some(Deed::DeleteCredentials));
+    if facts.control_plane == Presence::Absent {
+        // Providers may be left where the control plane never was.
+        return (!deeds.is_empty())
+            .then(|| Step::waiting(deeds, "programs and credentials of the platform to be gone"));
+    }
+    deeds.extend((facts.control_plane == Presence::Present).then_some(Deed::DeleteControlPlane));
+    let says = facts.control_plane_says.as_ref();
+    let says = says.map(|says| format!(" ({says})")).unwrap_or_default();
+    Some(Step::waiting(deeds, format!("the HostedControlPlane to be gone{says}")))
+}
+
+/// What the control plane lived in, and what it left elsewhere.
+fn places(facts: &Facts) -> Option<Step> {
+    let mut deeds = Vec::new();
+    let has_traces = facts.traces != Presence::Absent;
+    deeds.extend(has_traces.then_some(Deed::DeleteTraces));
+    if facts.namespace == Presence::Absent || facts.keeps_namespace {
+        return has_traces.then(|| Step::waiting(deeds, "rights and kubeconfigs to be gone"));
+    }
+    deeds.extend((facts.namespace == Presence::Present).then_some(Deed::DeleteNamespace));
+    Some(Step::waiting(deeds, "the namespace of the control plane to be gone"))
+}
+
+fn grace(facts: &Facts) -> Step {
+    let left = facts.grace.saturating_sub(facts.destroyed_for.unwrap_or_default());
+    let is_over = left.is_zero();
+    Step {
+        deeds: Vec::new(),
+        waits_for: (!is_over).then(|| format!("the grace period of {} seconds", facts.grace.as_secs())),
+        after: (!is_over).then_some(left),
+        is_destroyed: true,
+    }
+}
+
+/// The most names that a message lists.
+const MOST_NAMES: usize = 5;
+
+fn named(kind: &str, names: &[String]) -> String {
+    let shown: Vec<&str> = names.iter().take(MOST_NAMES).map(String::as_str).collect();
+    let more = match names.len().saturating_sub(MOST_NAMES) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{kind} to be gone: {}{more}", shown.join(", "))
+}

@@ -1,0 +1,221 @@
+//! A deletion against a world that takes its time: it always comes to an end, in order.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::order::{Deed, Facts, Presence, Step, next};
+
+/// Runs that a world may need at most: every object may linger a few runs.
+const MOST_RUNS: usize = 200;
+
+/// How many runs each kind of object lingers after its deletion.
+#[derive(Clone, Debug)]
+struct Patience {
+    pools: usize,
+    cluster: usize,
+    machines: usize,
+    control_plane: usize,
+    namespace: usize,
+}
+
+/// A world that does what it is asked to, late.
+struct World {
+    facts: Facts,
+    patience: Patience,
+    log: Vec<Deed>,
+}
+
+impl World {
+    fn obey(&mut self, step: &Step) {
+        for deed in &step.deeds {
+            self.log.push(*deed);
+            let facts = &mut self.facts;
+            match deed {
+                Deed::Resume => facts.needs_resuming = false,
+                Deed::DeleteNodePools => facts.has_kept_pools = false,
+                Deed::DeleteClusterApi => facts.cluster_api = Presence::Leaving,
+                Deed::ReleaseProviders => facts.providers = Presence::Absent,
+                Deed::DeleteCredentials => facts.credentials.clear(),
+                Deed::DeleteControlPlane => {
+                    assert!(facts.machines.is_empty() && facts.node_pools.is_empty());
+                    assert_eq!(facts.cluster_api, Presence::Absent);
+                    facts.control_plane = Presence::Leaving;
+                }
+                Deed::DeleteTraces => {
+                    assert_eq!(facts.control_plane, Presence::Absent);
+                    facts.traces = Presence::Absent;
+                }
+                Deed::DeleteNamespace => {
+                    assert_eq!(facts.control_plane, Presence::Absent);
+                    assert!(!facts.keeps_namespace);
+                    facts.namespace = Presence::Leaving;
+                }
+            }
+        }
+    }
+
+    /// Time passes: whatever was deleted comes closer to its end.
+    fn pass(&mut self, step: &Step) {
+        let facts = &mut self.facts;
+        let is_over = |left: &mut usize| {
+            *left = left.saturating_sub(1);
+            *left == 0
+        };
+        if !facts.has_kept_pools && !facts.needs_resuming && is_over(&mut self.patience.pools) {
+            facts.node_pools.clear();
+        }
+        // Cluster API removes machines before the Cluster goes.
+        if facts.cluster_api == Presence::Leaving && !facts.needs_resuming && is_over(&mut self.patience.machines) {
+            facts.machines.clear();
+        }
+        if facts.cluster_api == Presence::Absent && facts.node_pools.is_empty() {
+            facts.machines.pop();
+        }
+        if facts.cluster_api == Presence::Leaving && facts.machines.is_empty() && is_over(&mut self.patience.cluster) {
+            facts.cluster_api = Presence::Absent;
+        }
+        if facts.control_plane == Presence::Leaving && is_over(&mut self.patience.control_plane) {
+            facts.control_plane = Presence::Absent;
+        }
+        if facts.namespace == Presence::Leaving && is_over(&mut self.patience.namespace) {
+            facts.namespace = Presence::Absent;
+        }
+        if step.is_destroyed {
+            let before = facts.destroyed_for.unwrap_or_default();
+            facts.destroyed_for = Some(before + step.after.unwrap_or_default());
+        }
+    }
+}
+
+fn presences() -> impl Strategy<Value = Presence> {
+    prop_oneof![Just(Presence::Absent), Just(Presence::Present), Just(Presence::Leaving)]
+}
+
+fn names() -> impl Strategy<Value = Vec<String>> {
+    proptest::collection::vec("[a-z]{1,5}", 0..8)
+}
+
+prop_compose! {
+    fn states()(
+        flags in proptest::collection::vec(any::<bool>(), 5),
+        (node_pools, machines, credentials) in (names(), names(), names()),
+        (cluster_api, control_plane, namespace) in (presences(), presences(), presences()),
+        grace in 0_u64..100,
+    ) -> Facts {
+        Facts {
+            needs_resuming: flags[0],
+            has_kept_pools: flags[1] && !node_pools.is_empty(),
+            node_pools,
+            cluster_api,
+            machines,
+            providers: if flags[2] { Presence::Present } else { Presence::Absent },
+            credentials,
+            control_plane,
+            control_plane_says: None,
+            traces: if flags[3] { Presence::Present } else { Presence::Absent },
+            namespace,
+            keeps_namespace: flags[4],
+            grace: Duration::from_secs(grace),
+            destroyed_for: None,
+        }
+    }
+}
+
+prop_compose! {
+    fn patience()(left in proptest::collection::vec(1_usize..6, 5)) -> Patience {
+        Patience {
+            pools: left[0],
+            cluster: left[1],
+            machines: left[2],
+            control_plane: left[3],
+            namespace: left[4],
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_deletion_comes_to_its_end_in_order(facts in states(), patience in patience()) {
+        let keeps_namespace = facts.keeps_namespace;
+        let mut world = World { facts, patience, log: Vec::new() };
+        let mut runs = 0;
+        loop {
+            let step = next(&world.facts);
+            prop_assert_eq!(&step, &next(&world.facts));
+            world.obey(&step);
+            if step.is_last() {
+                break;
+            }
+            prop_assert!(step.waits_for.as_ref().is_some_and(|what| !what.is_empty()));
+            world.pass(&step);
+            runs += 1;
+            prop_assert!(runs < MOST_RUNS, "{:?}", world.facts);
+        }
+        let facts = &world.facts;
+        prop_assert!(facts.machines.is_empty() && facts.node_pools.is_empty() && facts.traces == Presence::Absent);
+        prop_assert_eq!(facts.control_plane, Presence::Absent);
+        prop_assert!(keeps_namespace || facts.namespace == Presence::Absent);
+        prop_assert!(facts.destroyed_for.unwrap_or_default() >= facts.grace);
+        let mut sorted = world.log.clone();
+        sorted.sort();
+        sorted.dedup();
+        prop_assert_eq!(sorted, world.log, "every deed once, in order");
+    }
+
+    #[test]
+    fn the_control_plane_outlives_machines(facts in states()) {
+        let step = next(&facts);
+        let has_machines = !facts.machines.is_empty() || !facts.node_pools.is_empty()
+            || facts.cluster_api != Presence::Absent;
+        let ends_control_plane = step.deeds.iter().any(|deed| *deed >= Deed::ReleaseProviders);
+        prop_assert!(!(has_machines && ends_control_plane), "{:?}", step);
+        let ends_namespace = step.deeds.contains(&Deed::DeleteNamespace);
+        prop_assert!(!(ends_namespace && facts.control_plane != Presence::Absent));
+    }
+}
+
+#[test]
+fn what_is_waited_for_is_named() {
+    let whole = Facts {
+        node_pools: (0..7).map(|number| format!("pool-{number}")).collect(),
+        has_kept_pools: true,
+        cluster_api: Presence::Present,
+        control_plane: Presence::Present,
+        control_plane_says: Some("RemainingCloudResources: 2 volumes".to_owned()),
+        namespace: Presence::Present,
+        grace: Duration::from_mins(2),
+        ..Facts::default()
+    };
+    let said = |facts: &Facts| next(facts).waits_for.unwrap();
+    assert_eq!(
+        said(&whole),
+        "NodePools to be gone: pool-0, pool-1, pool-2, pool-3, pool-4 and 2 more"
+    );
+    let no_pools = Facts {
+        node_pools: Vec::new(),
+        ..whole
+    };
+    assert_eq!(said(&no_pools), "the Cluster of Cluster API to be gone");
+    let no_machines = Facts {
+        cluster_api: Presence::Absent,
+        ..no_pools
+    };
+    assert_eq!(
+        said(&no_machines),
+        "the HostedControlPlane to be gone (RemainingCloudResources: 2 volumes)"
+    );
+    let no_control_plane = Facts {
+        control_plane: Presence::Absent,
+        ..no_machines
+    };
+    assert_eq!(said(&no_control_plane), "the namespace of the control plane to be gone");
+    let nothing = Facts {
+        namespace: Presence::Absent,
+        destroyed_for: Some(Duration::from_secs(50)),
+        ..no_control_plane
+    };
+    let step = next(&nothing);
+    assert_eq!(step.after, Some(Duration::from_secs(70)));
+    assert!(step.is_destroyed && !step.is_last());
+}

@@ -1,0 +1,118 @@
+//! Whose change causes a run: everything that is made for a cluster, and everything that it refers to.
+
+use std::collections::BTreeSet;
+
+use hyperplane_api::{
+    cluster_api::{cluster::Cluster, machine::Machine},
+    constants::annotations,
+    hyperplane::distribution_release::DistributionRelease,
+    hypershift::{hosted_cluster::HostedCluster, hosted_control_plane::HostedControlPlane, node_pool::NodePool},
+    infrastructure::{agent_cluster::AgentCluster, kubevirt_cluster::KubevirtCluster},
+};
+use hyperplane_runtime::{ControllerBuilder, ObjectKey, Watch};
+use k8s_openapi::api::{
+    core::v1::{ConfigMap, Namespace, Secret},
+    networking::v1::NetworkPolicy,
+    rbac::v1::{ClusterRole, ClusterRoleBinding},
+};
+use kube::{ResourceExt as _, core::PartialObjectMeta};
+
+use crate::{
+    names,
+    reconciler::HostedClusters,
+    references::{self, SourceKind},
+    stores::{Stores, of_others, ours},
+};
+
+/// The index of clusters by the objects of users that matter to them.
+const SOURCES: &str = "sources";
+/// The index of clusters by the images of their releases.
+const IMAGES: &str = "release-images";
+/// The index of clusters by the namespace of their control plane, or what they name as such.
+const NAMESPACES: &str = "namespaces";
+
+/// Adds all of them.
+pub(crate) fn add<'m>(
+    builder: ControllerBuilder<'m, HostedClusters>,
+    stores: &Stores,
+) -> ControllerBuilder<'m, HostedClusters> {
+    let cluster = annotations::CLUSTER.as_str();
+    let mut builder = builder
+        .owns_by_annotation(Watch::<HostedControlPlane>::all(), cluster)
+        .owns_by_annotation(ours::<Cluster>(), cluster)
+        .owns_by_annotation(ours::<NetworkPolicy>(), cluster)
+        .owns_by_annotation(ours::<ClusterRole>(), cluster)
+        .owns_by_annotation(ours::<ClusterRoleBinding>(), cluster)
+        .owns_by_annotation(Watch::<Namespace>::all(), cluster)
+        .watches(Watch::<NodePool>::all(), cluster_of)
+        .reads(&stores.nodes);
+    if stores.kubevirt.is_some() {
+        builder = builder.owns_by_annotation(ours::<KubevirtCluster>(), cluster);
+    }
+    if stores.agents.is_some() {
+        builder = builder.owns_by_annotation(ours::<AgentCluster>(), cluster);
+    }
+    referenced(builder)
+}
+
+/// Objects that say nothing of the clusters which they concern.
+fn referenced(builder: ControllerBuilder<'_, HostedClusters>) -> ControllerBuilder<'_, HostedClusters> {
+    builder
+        .watches_referenced(Watch::<DistributionRelease>::all(), IMAGES, release_images, |release| {
+            release.spec.image.iter().map(ToString::to_string).collect()
+        })
+        .watches_referenced(of_others::<PartialObjectMeta<Secret>>(), SOURCES, sources, |secret| {
+            source(SourceKind::Secret, secret.namespace(), &secret.name_any())
+        })
+        .watches_referenced(
+            of_others::<PartialObjectMeta<ConfigMap>>(),
+            SOURCES,
+            sources,
+            |config_map| source(SourceKind::ConfigMap, config_map.namespace(), &config_map.name_any()),
+        )
+        // A namespace that somebody else made matters to whoever wants its name.
+        .watches_referenced(Watch::<Namespace>::all(), NAMESPACES, namespaces, |namespace| {
+            vec![namespace.name_any()]
+        })
+        .watches_referenced(
+            Watch::<PartialObjectMeta<Machine>>::all(),
+            NAMESPACES,
+            namespaces,
+            |machine| machine.namespace().into_iter().collect(),
+        )
+}
+
+fn cluster_of(pool: &NodePool) -> BTreeSet<ObjectKey> {
+    let namespace = pool.namespace().unwrap_or_default();
+    [ObjectKey::namespaced(namespace, pool.spec.cluster_name.as_str())].into()
+}
+
+fn release_images(cluster: &HostedCluster) -> Vec<String> {
+    let spec = &cluster.spec;
+    let releases = [Some(&spec.release), spec.control_plane_release.as_ref()];
+    let images = releases
+        .into_iter()
+        .flatten()
+        .map(|release| release.image.as_str().to_owned());
+    images.collect()
+}
+
+/// What a cluster refers to, and the names that it needs for Secrets of its own.
+fn sources(cluster: &HostedCluster) -> Vec<String> {
+    let namespace = cluster.namespace().unwrap_or_default();
+    let own = names::beside(cluster);
+    let own = own
+        .iter()
+        .map(|name| references::index_key(SourceKind::Secret, &namespace, name));
+    references::index_of(cluster).into_iter().chain(own).collect()
+}
+
+fn source(kind: SourceKind, namespace: Option<String>, name: &str) -> Vec<String> {
+    vec![references::index_key(kind, &namespace.unwrap_or_default(), name)]
+}
+
+fn namespaces(cluster: &HostedCluster) -> Vec<String> {
+    let agents = cluster.spec.platform.agent.as_ref();
+    let named = agents.map(|agents| agents.agent_namespace.clone());
+    named.into_iter().chain([names::namespace_of(cluster)]).collect()
+}

@@ -1,0 +1,211 @@
+//! The end of a cluster: in order, saying what it waits for, leaving nothing behind, wherever a process is cut short.
+
+use std::time::Duration;
+
+use hyperplane_api::{
+    cluster_api::{cluster::Cluster, machine::Machine},
+    constants::annotations,
+    hypershift::{hosted_cluster::HostedCluster, hosted_control_plane::HostedControlPlane, node_pool::NodePool},
+};
+use k8s_openapi::api::{
+    core::v1::{Namespace, Secret},
+    rbac::v1::{ClusterRole, ClusterRoleBinding},
+};
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use crate::world::{HOME, IMAGE, World};
+
+const INSIDE: &str = "clusters-blue";
+
+fn held() -> Value {
+    json!({"metadata": {"finalizers": ["example.com/held"]}})
+}
+
+fn let_go() -> Value {
+    json!({"metadata": {"finalizers": null}})
+}
+
+async fn is_gone(world: &World) -> bool {
+    world.get::<HostedCluster>(HOME, "blue").await.is_none()
+}
+
+async fn nothing_is_left(world: &World) {
+    assert!(is_gone(world).await);
+    assert_eq!(world.ours::<Namespace>().await, [] as [&str; 0]);
+    assert_eq!(world.ours::<HostedControlPlane>().await, [] as [&str; 0]);
+    assert_eq!(world.ours::<ClusterRole>().await, [] as [&str; 0]);
+    assert_eq!(world.ours::<ClusterRoleBinding>().await, [] as [&str; 0]);
+    assert_eq!(world.ours::<Secret>().await, [] as [&str; 0]);
+    assert!(
+        world.get::<Secret>(HOME, "registry").await.is_some(),
+        "it is the user's"
+    );
+}
+
+async fn waits_for(world: &World) -> String {
+    let conditions = world.conditions("blue").await;
+    assert_eq!(conditions["Progressing"].1, "Deleting");
+    conditions["Progressing"].2.clone()
+}
+
+/// A pool and a machine, and finalizers of others on all that is to go.
+async fn hold_everything(world: &World, infra_id: &str) {
+    let pool = json!({"apiVersion": "hypershift.openshift.io/v1beta1", "kind": "NodePool",
+        "metadata": {"name": "workers", "namespace": HOME, "finalizers": ["example.com/held"]},
+        "spec": {"clusterName": "blue", "release": {"image": IMAGE}, "replicas": 0,
+            "management": {"upgradeType": "Replace"},
+            "platform": {"type": "KubeVirt", "kubevirt": {"rootVolume": {"type": "Persistent",
+                "image": {"containerDiskImage": "registry.example.com/disk:1"}}}}}});
+    world.create::<NodePool>(Some(HOME), pool).await;
+    let machine = json!({"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine",
+        "metadata": {"name": "worker-1", "namespace": INSIDE},
+        "spec": {"clusterName": infra_id, "bootstrap": {"dataSecretName": "data"}, "infrastructureRef":
+            {"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "KubevirtMachine", "name": "worker-1"}}});
+    world.create::<Machine>(Some(INSIDE), machine).await;
+    world.patch::<Cluster>(INSIDE, infra_id, held()).await;
+    world.patch::<HostedControlPlane>(INSIDE, "blue", held()).await;
+    world.settle().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cluster_is_taken_apart_in_order() {
+    let kubevirt = json!({"spec": {"platform": {"type": "KubeVirt", "kubevirt": {}}}});
+    let (world, process) = World::settled(kubevirt).await;
+    let infra_id = world.hosted_cluster("blue").await.spec.infra_id.unwrap();
+    let infra_id = infra_id.as_str();
+    hold_everything(&world, infra_id).await;
+    let is_leaving = async || {
+        let cluster = world.get::<Cluster>(INSIDE, infra_id).await.unwrap();
+        cluster.metadata.deletion_timestamp.is_some()
+    };
+
+    world.delete::<HostedCluster>(HOME, "blue").await;
+    world.settle().await;
+    assert!(waits_for(&world).await.contains("NodePools to be gone: workers"));
+    assert!(!is_leaving().await);
+    world.patch::<NodePool>(HOME, "workers", let_go()).await;
+    world.settle().await;
+    assert!(waits_for(&world).await.contains("Machines to be gone: worker-1"));
+    assert!(is_leaving().await);
+    world.patch::<Cluster>(INSIDE, infra_id, let_go()).await;
+    world.settle().await;
+    assert!(waits_for(&world).await.contains("Machines to be gone: worker-1"));
+    let control_plane = world.control_plane("blue").await.unwrap();
+    assert!(control_plane.metadata.deletion_timestamp.is_none());
+    world.delete::<Machine>(INSIDE, "worker-1").await;
+    world.settle().await;
+    let condition = json!({"type": "CloudResourcesDestroyed", "status": "False", "reason": "RemainingCloudResources",
+        "message": "2 volumes", "lastTransitionTime": "2027-01-15T08:00:00Z"});
+    world.report(INSIDE, "blue", json!({"conditions": [condition]})).await;
+    world.settle().await;
+    let said = waits_for(&world).await;
+    assert!(
+        said.contains("HostedControlPlane to be gone (RemainingCloudResources: 2 volumes)"),
+        "{said}"
+    );
+    assert_eq!(world.conditions("blue").await["CloudResourcesDestroyed"].0, "False");
+    let namespace = world.namespace(INSIDE).await.unwrap();
+    assert!(namespace.metadata.deletion_timestamp.is_none());
+    world.patch::<HostedControlPlane>(INSIDE, "blue", let_go()).await;
+    sleep(Duration::from_mins(5)).await;
+    nothing_is_left(&world).await;
+    assert_eq!(world.refusals(), [] as [&str; 0]);
+    process.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_object_stays_for_its_grace_period_over_a_restart() {
+    let key = annotations::DESTROY_GRACE_PERIOD.as_str();
+    let (world, process) = World::settled(json!({"metadata": {"annotations": {key: "2h"}}})).await;
+    world.delete::<HostedCluster>(HOME, "blue").await;
+    sleep(Duration::from_mins(30)).await;
+    assert!(world.namespace(INSIDE).await.is_none());
+    assert_eq!(
+        world.conditions("blue").await["HostedClusterDestroyed"].1,
+        "WaitingForGracePeriod"
+    );
+    process.stop().await;
+    let position = world.position();
+    let process = world.start();
+    sleep(Duration::from_hours(1)).await;
+    assert!(!is_gone(&world).await);
+    let written: Vec<String> = world.writes_since(position);
+    assert!(written.iter().all(|line| line.contains("events")), "{written:?}");
+    sleep(Duration::from_mins(35)).await;
+    nothing_is_left(&world).await;
+    process.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_paused_or_invalid_cluster_can_be_deleted() {
+    let change = json!({"spec": {"platform": {"type": "KubeVirt", "kubevirt": {}}}});
+    let (world, process) = World::settled(change).await;
+    let change = json!({"spec": {"pausedUntil": "true", "labels": {"app": "wrong"}}});
+    world.patch::<HostedCluster>(HOME, "blue", change).await;
+    world.settle().await;
+    world.delete::<HostedCluster>(HOME, "blue").await;
+    sleep(Duration::from_mins(5)).await;
+    nothing_is_left(&world).await;
+    process.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_namespace_can_be_kept() {
+    let key = annotations::SKIP_CONTROL_PLANE_NAMESPACE_DELETION.as_str();
+    let (world, process) = World::settled(json!({"metadata": {"annotations": {key: "true"}}})).await;
+    world.delete::<HostedCluster>(HOME, "blue").await;
+    sleep(Duration::from_mins(5)).await;
+    assert!(is_gone(&world).await);
+    assert!(world.namespace(INSIDE).await.is_some() && world.control_plane("blue").await.is_none());
+    assert_eq!(world.ours::<ClusterRole>().await, [] as [&str; 0]);
+    process.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crash_anywhere_leaves_nothing_behind() {
+    for attempt in 0..30_u32 {
+        let world = World::new().await;
+        let kubevirt = json!({"spec": {"platform": {"type": "KubeVirt", "kubevirt": {}}}});
+        world.cluster("blue", kubevirt).await;
+        let process = world.start();
+        // Each gets a little further before its cluster is deleted, and again before it ends.
+        for _ in 0..attempt * 11 {
+            tokio::task::yield_now().await;
+        }
+        sleep(Duration::from_millis(u64::from(attempt) * 3)).await;
+        process.crash().await;
+        world.delete::<HostedCluster>(HOME, "blue").await;
+        let process = world.start();
+        for _ in 0..attempt * 7 {
+            tokio::task::yield_now().await;
+        }
+        sleep(Duration::from_millis(u64::from(attempt) * 5)).await;
+        process.crash().await;
+        let process = world.start();
+        sleep(Duration::from_mins(10)).await;
+        nothing_is_left(&world).await;
+        process.stop().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn rights_that_outlive_their_cluster_are_swept_and_control_planes_are_not() {
+    let (world, process) = World::settled(json!({})).await;
+    // Somebody takes the cluster away by force.
+    world.patch::<HostedCluster>(HOME, "blue", let_go()).await;
+    process.crash().await;
+    world.patch::<HostedCluster>(HOME, "blue", let_go()).await;
+    world.delete::<HostedCluster>(HOME, "blue").await;
+    assert!(is_gone(&world).await);
+    let process = world.start();
+    sleep(Duration::from_mins(5)).await;
+    assert!(
+        world.control_plane("blue").await.is_some(),
+        "nobody has said that it may go"
+    );
+    world.delete::<HostedControlPlane>(INSIDE, "blue").await;
+    sleep(Duration::from_mins(5)).await;
+    nothing_is_left(&world).await;
+    process.stop().await;
+}

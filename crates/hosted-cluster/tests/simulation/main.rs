@@ -1,0 +1,10 @@
+//! The operator on the embedded API server, in this process and on virtual time, with the rights that it is given and no
+//! others.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
+
+mod deletion;
+mod life;
+mod mishaps;
+mod tenants;
+mod world;

@@ -1,0 +1,181 @@
+//! The kubelets: every pod on a node of the twin goes from its arrival to its end. Owns what is written about pods and
+//! which hosted servers run; what a pod does next is decided in `advance`.
+
+mod advance;
+mod container;
+mod environment;
+mod facts;
+mod files;
+mod world;
+
+use std::sync::Arc;
+
+use hyperplane_runtime::{Context, EventType, Failure, Next, ObjectKey, Reconciler};
+use k8s_openapi::api::core::v1::{Container, Pod};
+use kube::ResourceExt;
+
+use self::{
+    advance::{Advance, Course, advance, lost},
+    facts::Facts,
+};
+pub(crate) use self::{environment::invocation, facts::Serving, files::References, world::World};
+use crate::{
+    hosted::{Blueprint, ManagerBlueprint},
+    moment, nodes, pods,
+    programs::{API_SERVER, CONTROLLER_MANAGER, Flags},
+    settings::Pace,
+    write,
+};
+
+/// Drives pods.
+pub(crate) struct Kubelet {
+    /// Everything that a pod may depend on.
+    pub(crate) world: Arc<World>,
+    /// The name of the twin.
+    pub(crate) twin: String,
+    /// How long things take.
+    pub(crate) pace: Pace,
+    /// All chance follows from it.
+    pub(crate) seed: u64,
+    /// Whether nobody else looks after pods whose nodes are gone.
+    pub(crate) is_whole: bool,
+}
+
+impl Reconciler for Kubelet {
+    type Object = Pod;
+
+    const SWEEPS: bool = true;
+    const SEES_DELETION: bool = true;
+
+    async fn reconcile(&self, context: &Context, pod: Arc<Pod>) -> Result<Next, Failure> {
+        let name = pods::node(&pod);
+        if name.is_empty() {
+            return self.without_node(context, &pod).await;
+        }
+        let Some(node) = self.world.nodes.get(&ObjectKey::cluster(name)) else {
+            // The machine is gone, and whatever ran on it; nobody is left to say so.
+            self.quit(&pod);
+            if self.is_whole {
+                write::remove(context, &pod).await?;
+            }
+            return Ok(Next::OnChange);
+        };
+        if !nodes::is_ours(&node, &self.twin) {
+            return Ok(Next::OnChange);
+        }
+        if self.world.faults.is_gone(name) {
+            self.quit(&pod);
+            if self.is_whole && pods::is_ready(&pod) {
+                context.apply_status(pod.as_ref(), &lost(&pod, context.now())).await?;
+            }
+            return Ok(Next::OnChange);
+        }
+        self.host(&pod);
+        let course = Course {
+            pace: &self.pace,
+            seed: self.seed,
+            now: context.now(),
+        };
+        let next = advance(&pod, self.world.as_ref(), course);
+        self.write(context, &pod, next, course).await
+    }
+
+    async fn sweep(&self, _: &Context, key: &ObjectKey) -> Result<(), Failure> {
+        if self.world.pods.get(key).is_none() {
+            self.world.hosted.stop(key);
+            self.world.hosted.manage(key, None);
+            self.world.release(key);
+        }
+        Ok(())
+    }
+}
+
+impl Kubelet {
+    /// A pod that is deleted before it got a node has nothing that has to end.
+    async fn without_node(&self, context: &Context, pod: &Pod) -> Result<Next, Failure> {
+        if self.is_whole && pods::is_terminating(pod) {
+            write::remove(context, pod).await?;
+        }
+        Ok(Next::OnChange)
+    }
+
+    async fn write(&self, context: &Context, pod: &Pod, next: Advance, course: Course<'_>) -> Result<Next, Failure> {
+        for note in next.notes {
+            let type_ = if note.is_warning {
+                EventType::Warning
+            } else {
+                EventType::Normal
+            };
+            context.event(type_, note.reason, note.message);
+        }
+        context.apply_status(pod, &next.status).await?;
+        if next.is_finished {
+            self.quit(pod);
+            write::remove(context, pod).await?;
+            return Ok(Next::OnChange);
+        }
+        let wake = next.wake.map(|at| moment::until(at, course.now));
+        Ok(wake.map_or(Next::OnChange, Next::After))
+    }
+
+    /// Lets hosted servers run in the pods that have them, as far as their containers do.
+    fn host(&self, pod: &Pod) {
+        let key = ObjectKey::of(pod);
+        let running = pods::containers(pod)
+            .iter()
+            .filter(|container| is_running(pod, &container.name));
+        let (mut serves, mut manages) = (false, None);
+        for container in running {
+            let Some((program, flags)) = self.program(pod, container) else {
+                continue;
+            };
+            let read = |path: &str| files::read(pod, container, path, self.world.as_ref());
+            match program.as_str() {
+                API_SERVER => {
+                    let image = container.image.as_deref().unwrap_or_default();
+                    let blueprint = Blueprint::read(&flags, image, &read);
+                    self.world.hosted.serve(&key, &pod.uid().unwrap_or_default(), blueprint);
+                    serves = true;
+                }
+                CONTROLLER_MANAGER if pods::is_ready(pod) && !pods::is_terminating(pod) => {
+                    manages = Some(ManagerBlueprint::read(&flags, &read));
+                }
+                _ => {}
+            }
+        }
+        if !serves {
+            self.world.hosted.stop(&key);
+        }
+        self.world.hosted.manage(&key, manages);
+    }
+
+    fn program(&self, pod: &Pod, container: &Container) -> Option<(String, Flags)> {
+        let invocation = invocation(pod, container, self.world.as_ref()).ok()?;
+        let read = |path: &str| files::read(pod, container, path, self.world.as_ref());
+        let flags = invocation.check(self.world.programs(), &read).ok()?;
+        Some((invocation.program, flags))
+    }
+
+    fn quit(&self, pod: &Pod) {
+        let key = ObjectKey::of(pod);
+        self.world.hosted.stop(&key);
+        self.world.hosted.manage(&key, None);
+    }
+}
+
+fn is_running(pod: &Pod, container: &str) -> bool {
+    let statuses = pod
+        .status
+        .as_ref()
+        .and_then(|status| status.container_statuses.as_deref());
+    let found = statuses
+        .unwrap_or_default()
+        .iter()
+        .find(|status| status.name == container);
+    found.is_some_and(container::is_running)
+}
+
+/// What a container of a pod finds under a path.
+pub(crate) fn content(pod: &Pod, container: &Container, path: &str, world: &World) -> crate::programs::Content {
+    files::read(pod, container, path, world)
+}

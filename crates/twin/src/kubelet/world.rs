@@ -1,0 +1,188 @@
+//! The world as the stores of a running twin show it. Owns the addresses of pods.
+
+use std::{
+    collections::BTreeMap,
+    net::Ipv4Addr,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use hyperplane_runtime::{Manager, ObjectKey, Store, Watch};
+use hyperplane_seams::Random;
+use k8s_openapi::api::core::v1::{ConfigMap, Node, PersistentVolumeClaim, Pod, Secret, Service};
+use kube::ResourceExt;
+
+use super::facts::{Facts, Serving};
+use crate::{
+    faults::{FaultKind, Faults},
+    hosted::Hosted,
+    network::{Place, locate},
+    nodes, pods,
+    programs::{Address, Need},
+    services::endpoints::serves,
+    settings::{Images, Programs, TwinSettings},
+};
+
+/// The addresses of pods: 10.128.0.0/9.
+const POOL: u32 = 0x0a80_0000;
+const POOL_SIZE: u64 = 1 << 23;
+
+/// Everything that a pod may depend on.
+pub(crate) struct World {
+    /// Every pod.
+    pub(crate) pods: Store<Pod>,
+    /// Every node.
+    pub(crate) nodes: Store<Node>,
+    /// Every Service.
+    pub(crate) services: Store<Service>,
+    /// Every Secret: a kubelet reads what its pods mount, and any pod may be here.
+    pub(crate) secrets: Store<Secret>,
+    /// Every ConfigMap.
+    pub(crate) config_maps: Store<ConfigMap>,
+    /// Every claim.
+    pub(crate) claims: Store<PersistentVolumeClaim>,
+    /// What goes wrong.
+    pub(crate) faults: Faults,
+    /// The hosted API servers.
+    pub(crate) hosted: Arc<Hosted>,
+    images: Images,
+    programs: Programs,
+    seed: u64,
+    /// Addresses that were given and that the cache may not show yet, by pod.
+    given: Mutex<BTreeMap<ObjectKey, (String, Ipv4Addr)>>,
+}
+
+impl World {
+    pub(crate) fn new(manager: &Manager, settings: &TwinSettings, hosted: Arc<Hosted>) -> Self {
+        Self {
+            pods: manager.store(Watch::all()),
+            nodes: manager.store(Watch::all()),
+            services: manager.store(Watch::all()),
+            secrets: manager.store(Watch::all()),
+            config_maps: manager.store(Watch::all()),
+            claims: manager.store(Watch::all()),
+            faults: settings.faults.clone(),
+            hosted,
+            images: settings.images.clone(),
+            programs: settings.programs.clone(),
+            seed: settings.seed,
+            given: Mutex::default(),
+        }
+    }
+
+    /// Lets an address be given again.
+    pub(crate) fn release(&self, pod: &ObjectKey) {
+        self.given.lock().unwrap_or_else(PoisonError::into_inner).remove(pod);
+    }
+
+    /// The pods behind a port of a place that get new connections, in order.
+    pub(crate) fn behind(&self, place: &Place) -> Vec<Arc<Pod>> {
+        let Some(service) = self.services.get(&place.service) else {
+            return Vec::new();
+        };
+        let mut all = self.pods.namespace(&place.service.namespace).all();
+        all.retain(|pod| serves(&service, pod) && place.is_meant(pod));
+        all
+    }
+
+    fn answers(&self, namespace: &str, address: &Address) -> bool {
+        match locate(&address.host, namespace, &self.services.all()) {
+            // Whatever is not of the cluster is taken to be there.
+            None => !is_internal(&address.host),
+            Some(place) => {
+                let has_port = |service: &Service| place.port(service, address.port).is_some();
+                let is_known = self
+                    .services
+                    .get(&place.service)
+                    .is_some_and(|service| has_port(&service));
+                is_known && self.behind(&place).iter().any(|pod| pods::is_ready(pod))
+            }
+        }
+    }
+
+    fn resolves(&self, namespace: &str, name: &str) -> bool {
+        match locate(name, namespace, &self.services.all()) {
+            None => !is_internal(name),
+            Some(place) if place.pod.is_some() => !self.behind(&place).is_empty(),
+            Some(_) => true,
+        }
+    }
+}
+
+/// Whether a name can only be one of the cluster.
+fn is_internal(host: &str) -> bool {
+    let host = host.trim_end_matches('.');
+    let is_service = host.ends_with(".svc") || host.ends_with(".svc.cluster.local");
+    is_service || (!host.contains(['.', ':']) && host != "localhost")
+}
+
+impl Facts for World {
+    fn secret(&self, namespace: &str, name: &str) -> Option<Arc<Secret>> {
+        self.secrets.namespace(namespace).get(name)
+    }
+
+    fn config_map(&self, namespace: &str, name: &str) -> Option<Arc<ConfigMap>> {
+        self.config_maps.namespace(namespace).get(name)
+    }
+
+    fn claim(&self, namespace: &str, name: &str) -> Option<Arc<PersistentVolumeClaim>> {
+        self.claims.namespace(namespace).get(name)
+    }
+
+    fn has_image(&self, image: &str) -> bool {
+        self.images.has(image)
+    }
+
+    fn programs(&self) -> &Programs {
+        &self.programs
+    }
+
+    fn faults(&self, pod: &Pod, container: &str) -> Vec<FaultKind> {
+        self.faults.of(pod, container)
+    }
+
+    fn is_met(&self, namespace: &str, need: &Need) -> bool {
+        match need {
+            Need::Reach(address) => self.answers(namespace, address),
+            Need::ReachAny(addresses) => addresses.iter().any(|address| self.answers(namespace, address)),
+            Need::Resolve(name) => self.resolves(namespace, name),
+        }
+    }
+
+    fn serving(&self, pod: &Pod) -> Serving {
+        self.hosted.serving(&ObjectKey::of(pod), &pod.uid().unwrap_or_default())
+    }
+
+    fn host(&self, pod: &Pod) -> String {
+        let node = self.nodes.get(&ObjectKey::cluster(pods::node(pod)));
+        node.map(|node| nodes::address(&node)).unwrap_or_default()
+    }
+
+    fn address(&self, pod: &Pod) -> String {
+        if let Some(address) = pod.status.as_ref().and_then(|status| status.pod_ip.clone()) {
+            return address;
+        }
+        let (key, uid) = (ObjectKey::of(pod), pod.uid().unwrap_or_default());
+        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, address)) = given.get(&key).filter(|(of, _)| *of == uid) {
+            return address.to_string();
+        }
+        let address = choose(self.seed, &uid, |address| {
+            let text = address.to_string();
+            let is_used = |pod: &Arc<Pod>| pod.status.as_ref().and_then(|status| status.pod_ip.as_ref()) == Some(&text);
+            given.values().any(|(_, other)| *other == address) || self.pods.all().iter().any(is_used)
+        });
+        given.insert(key, (uid, address));
+        address.to_string()
+    }
+}
+
+fn choose(seed: u64, uid: &str, is_taken: impl Fn(Ipv4Addr) -> bool) -> Ipv4Addr {
+    let mut random = Random::named(seed, uid);
+    loop {
+        let offset = u32::try_from(random.below(POOL_SIZE)).unwrap_or_default();
+        let address = Ipv4Addr::from(POOL + offset);
+        if !matches!(address.octets()[3], 0 | 255) && !is_taken(address) {
+            return address;
+        }
+    }
+}

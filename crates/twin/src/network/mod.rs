@@ -1,0 +1,183 @@
+//! The network of the simulated cluster: from a host and a port to the hosted API server that answers there, in memory
+//! or from a socket. Owns the way; who serves is decided by Services and by the kubelet.
+
+mod client;
+mod hello;
+mod link;
+mod listeners;
+mod place;
+
+use std::{
+    collections::BTreeMap,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use futures::{FutureExt as _, future::BoxFuture};
+use hyperplane_runtime::{ObjectKey, Reach};
+use hyperplane_seams::Clock;
+use k8s_openapi::api::core::v1::{Container, Pod};
+use kube::ResourceExt;
+use serde::Deserialize;
+use tokio::io::DuplexStream;
+
+pub(crate) use self::{
+    listeners::Sockets,
+    place::{Place, locate},
+};
+use crate::{
+    hosted::Front,
+    kubelet::{World, content, invocation},
+    pods,
+    programs::{Address, Content, Flags},
+    services::{endpoints::target, load_balancers},
+    tasks::Tasks,
+};
+
+/// Bytes that one end of a connection in memory may be ahead of the other.
+const PIPE: usize = 64 << 10;
+/// From where connections in memory seem to come.
+const INSIDE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1);
+/// Routers behind routers that are followed at most.
+const HOPS: u8 = 4;
+
+/// The way to hosted clusters. Cheap to clone.
+#[derive(Clone)]
+pub struct Network(Arc<Inner>);
+
+struct Inner {
+    world: Arc<World>,
+    tasks: Tasks,
+    clock: Clock,
+    /// Counts connections, so that replicas take turns.
+    turn: AtomicUsize,
+}
+
+/// A connection, from wherever.
+type Io = Box<dyn hello::Stream>;
+
+/// What answers behind a port of a pod.
+enum Backend {
+    /// A hosted API server.
+    Server(Arc<Front>),
+    /// A router: whom it leads to, by host name, as seen from its namespace.
+    Router(BTreeMap<String, Address>, String),
+}
+
+/// The configuration of a router.
+#[derive(Deserialize)]
+struct Routes {
+    routes: Vec<Route>,
+}
+
+#[derive(Deserialize)]
+struct Route {
+    hostname: String,
+    backend: String,
+}
+
+impl Network {
+    pub(crate) fn new(world: Arc<World>, tasks: Tasks, clock: Clock) -> Self {
+        Self(Arc::new(Inner {
+            world,
+            tasks,
+            clock,
+            turn: AtomicUsize::new(0),
+        }))
+    }
+
+    /// How operators in this process reach hosted API servers: by the kubeconfig that they would use anywhere, with its
+    /// certificates, over connections in memory. Both ends take the clock of the twin.
+    pub fn reach(&self) -> Reach {
+        let network = self.clone();
+        Reach::by(move |config| client::client(&network, &config))
+    }
+
+    /// A connection in memory to a host and port, as seen from outside of every namespace.
+    fn connect(&self, address: &Address) -> Option<DuplexStream> {
+        let backend = self.find("", address).or_else(|| self.routed(address))?;
+        let (near, far) = tokio::io::duplex(PIPE);
+        let network = self.clone();
+        self.0
+            .tasks
+            .spawn(async move { network.serve(Box::new(far), INSIDE, backend, HOPS).await });
+        Some(near)
+    }
+
+    /// What answers at a host and port, as seen from a namespace.
+    fn find(&self, namespace: &str, address: &Address) -> Option<Backend> {
+        let place = locate(&address.host, namespace, &self.0.world.services.all())?;
+        self.behind(&place, address.port)
+    }
+
+    /// A router that knows a host name: outside of the cluster, names lead to its load balancer.
+    fn routed(&self, address: &Address) -> Option<Backend> {
+        let services = self.0.world.services.all();
+        let balanced = services
+            .iter()
+            .filter(|service| load_balancers::is_load_balancer(service));
+        let mut backends = balanced.filter_map(|service| self.behind(&Place::of(service.as_ref()), address.port));
+        backends.find(|backend| matches!(backend, Backend::Router(routes, _) if routes.contains_key(&address.host)))
+    }
+
+    /// What answers behind a port of a Service; of several pods another one each time.
+    fn behind(&self, place: &Place, port: u16) -> Option<Backend> {
+        let service = self.0.world.services.get(&place.service)?;
+        let port = place.port(&service, port)?;
+        let all = self.0.world.behind(place);
+        let backends = all.iter().filter_map(|pod| self.listening(pod, target(port, pod)?));
+        let mut backends: Vec<Backend> = backends.collect();
+        let turn = self.0.turn.fetch_add(1, Ordering::Relaxed);
+        (!backends.is_empty()).then(|| backends.swap_remove(turn % backends.len()))
+    }
+
+    /// What a pod answers with on a port.
+    fn listening(&self, pod: &Pod, port: i32) -> Option<Backend> {
+        let port = u16::try_from(port).ok()?;
+        if let Some(front) = self.0.world.hosted.front(&ObjectKey::of(pod)) {
+            return (front.port() == port).then_some(Backend::Server(front));
+        }
+        pods::containers(pod)
+            .iter()
+            .find_map(|container| self.router(pod, container, port))
+    }
+
+    fn router(&self, pod: &Pod, container: &Container, port: u16) -> Option<Backend> {
+        let invocation = invocation(pod, container, self.0.world.as_ref()).ok()?;
+        if invocation.subcommand() != Some("router") {
+            return None;
+        }
+        let flags = Flags::loose(&invocation.arguments[1..]);
+        let listens = Address::parse(flags.last("listen")?, 0)?;
+        let Content::Bytes(bytes) = content(pod, container, flags.last("config")?, &self.0.world) else {
+            return None;
+        };
+        let config: Routes = serde_saphyr::from_slice(&bytes).ok()?;
+        let routes = config.routes.into_iter();
+        let routes = routes.filter_map(|route| Some((route.hostname, Address::parse(&route.backend, 0)?)));
+        let namespace = pod.namespace().unwrap_or_default();
+        (listens.port == port).then(|| Backend::Router(routes.collect(), namespace))
+    }
+
+    /// Serves one connection until it ends.
+    fn serve(self, io: Io, remote: SocketAddr, backend: Backend, hops: u8) -> BoxFuture<'static, ()> {
+        let serve = async move {
+            match backend {
+                Backend::Server(front) => front.serve(io, remote).await,
+                Backend::Router(routes, namespace) => {
+                    let Some((name, io)) = hello::read(io).await else {
+                        return;
+                    };
+                    let next = routes.get(&name).and_then(|address| self.find(&namespace, address));
+                    if let (Some(next), Some(hops)) = (next, hops.checked_sub(1)) {
+                        self.serve(Box::new(io), remote, next, hops).await;
+                    }
+                }
+            }
+        };
+        serve.boxed()
+    }
+}

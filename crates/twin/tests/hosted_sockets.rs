@@ -1,0 +1,127 @@
+//! Hosted API servers on sockets and on real time: the address that the load balancer of a Service shows is where kubectl
+//! reaches them.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "kubectl reads the clock of the machine, so this test has to as well"
+)]
+
+#[allow(dead_code, reason = "the other tests use all of it")]
+mod control_plane;
+#[path = "worlds/support.rs"]
+#[allow(dead_code, reason = "the other tests use all of it")]
+mod support;
+
+use std::io::ErrorKind;
+
+use control_plane::{Authority, NAMESPACE, kubeconfig, secrets};
+use hyperplane_runtime::Reach;
+use hyperplane_seams::Clock;
+use hyperplane_twin::{Data, Listeners, Pace};
+use jiff::Timestamp;
+use k8s_openapi::api::{
+    apps::v1::{Deployment, StatefulSet},
+    core::v1::{ConfigMap, Secret, Service},
+};
+use kube::{Api, api::PostParams};
+use serde_json::json;
+use support::{World, from};
+
+fn address(service: &Service) -> Option<String> {
+    service
+        .status
+        .as_ref()?
+        .load_balancer
+        .as_ref()?
+        .ingress
+        .as_ref()?
+        .first()?
+        .ip
+        .clone()
+}
+
+fn is_available(deployment: &Deployment) -> bool {
+    deployment
+        .status
+        .as_ref()
+        .is_some_and(|status| status.available_replicas == Some(2))
+}
+
+async fn control_plane(world: &World, root: &Authority) -> String {
+    world.namespace(NAMESPACE).await;
+    world
+        .create::<Service>(control_plane::service("kube-apiserver", "LoadBalancer", 6443))
+        .await;
+    let service = world
+        .until(NAMESPACE, "kube-apiserver", |service| address(service).is_some())
+        .await;
+    let address = address(&service).unwrap();
+    for secret in secrets(root, &["kube-apiserver.clusters-a.svc", &address]) {
+        world.create::<Secret>(secret).await;
+    }
+    world.create::<StatefulSet>(control_plane::etcd()).await;
+    world
+        .create::<Service>(control_plane::service("etcd", "ClusterIP", 2379))
+        .await;
+    world.create::<Deployment>(control_plane::api_server("v1.36.0")).await;
+    world.until(NAMESPACE, "kube-apiserver", is_available).await;
+    address
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn kubectl_reaches_a_hosted_cluster_by_sockets_on_real_time() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut world = World::at(Clock::reading(Timestamp::now), |settings| {
+        settings.listeners = Listeners::Loopback;
+        settings.data = Data::Directory(directory.path().join("hosted"));
+        settings.pace = Pace::instant();
+    })
+    .await;
+    let root = Authority::new(world.clock.now(), "root");
+    let address = control_plane(&world, &root).await;
+    let text = kubeconfig(
+        &format!("https://{address}:6443"),
+        &root.certificate,
+        &root.administrator(),
+    );
+    let client = Reach::sockets().client(text.as_bytes()).await.unwrap();
+    let map: ConfigMap = from(json!({"metadata": {"name": "a"}}));
+    let maps: Api<ConfigMap> = Api::namespaced(client, "default");
+    retried(async || maps.create(&PostParams::default(), &map).await).await;
+
+    let file = directory.path().join("kubeconfig");
+    std::fs::write(&file, &text).unwrap();
+    assert_kubectl(&file, &["get", "configmap", "a", "-o", "name"], "configmap/a").await;
+
+    world.restart().await;
+    retried(async || maps.get("a").await).await;
+}
+
+/// Asks until it is answered: listeners open a moment after what is behind them is ready.
+async fn retried<T, E: std::fmt::Debug>(ask: impl AsyncFn() -> Result<T, E>) -> T {
+    let mut last = None;
+    for _ in 0..100 {
+        match ask().await {
+            Ok(answer) => return answer,
+            Err(error) => last = Some(error),
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    panic!("nobody answers: {last:?}");
+}
+
+/// Runs kubectl, where there is one.
+async fn assert_kubectl(kubeconfig: &std::path::Path, arguments: &[&str], expected: &str) {
+    let run = tokio::process::Command::new("kubectl")
+        .arg("--kubeconfig")
+        .arg(kubeconfig)
+        .args(arguments)
+        .output();
+    match run.await {
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        output => {
+            let output = output.unwrap();
+            let answer = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(answer.trim(), expected, "{}", String::from_utf8_lossy(&output.stderr));
+        }
+    }
+}

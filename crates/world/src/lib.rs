@@ -1,0 +1,14 @@
+//! Operators, simulated world and embedded API server wired together in one process: what `hyperplane up` runs on real
+//! time and what whole-system simulations run on virtual time. It decides nothing; it only puts parts together.
+
+mod discovery;
+mod embedded;
+mod operators;
+mod setup;
+
+pub use self::{
+    discovery::{Surroundings, discover, surroundings},
+    embedded::Embedded,
+    operators::{OperatorSettings, Roles, manager},
+    setup::{ACCOUNT, NAMESPACE, set_up},
+};

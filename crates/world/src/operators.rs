@@ -1,0 +1,136 @@
+//! All operators on one manager, or one of them for one namespace. The same code serves an embedded and a real cluster:
+//! only the client and the way to hosted clusters differ.
+
+use hyperplane_api::constants::objects::roles;
+use hyperplane_component_driver::Facts;
+use hyperplane_control_plane::ControlPlaneSettings;
+use hyperplane_hosted_cluster::{HostedClusterSettings, SecretBytes, ServedKinds};
+use hyperplane_hosted_config::HostedConfigSettings;
+use hyperplane_pki::PkiSettings;
+use hyperplane_runtime::{
+    Clock, Entropy, IdentityMode, LeaseSettings, Manager, Reach, Scope, Settings,
+};
+use kube::Client;
+
+use crate::discovery::Surroundings;
+
+/// Which operators run in this process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Roles {
+    /// All of them, for all namespaces.
+    All,
+    /// The control-plane operator of one namespace.
+    ControlPlane {
+        /// The namespace.
+        namespace: String,
+        /// The only release that it works on, if it is bound to one.
+        only_release: Option<String>,
+    },
+    /// The PKI operator of one namespace.
+    Pki {
+        /// The namespace.
+        namespace: String,
+    },
+    /// The config operator of one namespace.
+    Config {
+        /// The namespace.
+        namespace: String,
+    },
+}
+
+impl Roles {
+    /// The service account of an operator of one namespace: namespace and name.
+    pub fn account(&self) -> Option<(&str, &'static str)> {
+        match self {
+            Self::All => None,
+            Self::ControlPlane { namespace, .. } => Some((namespace, roles::CONTROL_PLANE_OPERATOR)),
+            Self::Pki { namespace } => Some((namespace, roles::PKI_OPERATOR)),
+            Self::Config { namespace } => Some((namespace, roles::CONFIG_OPERATOR)),
+        }
+    }
+}
+
+/// What operators are told from outside.
+#[derive(Clone, Debug)]
+pub struct OperatorSettings {
+    /// Tells this process from others.
+    pub instance: String,
+    /// Wall time.
+    pub clock: Clock,
+    /// All jitter follows from it.
+    pub seed: u64,
+    /// Where key material comes from.
+    pub entropy: Entropy,
+    /// How tenants' identities reach the server.
+    pub identity_mode: IdentityMode,
+    /// The lease to hold before writing.
+    pub lease: Option<LeaseSettings>,
+    /// What is known of the management cluster.
+    pub facts: Facts,
+    /// What only those must know who make control planes.
+    pub surroundings: Surroundings,
+    /// How hosted API servers are reached.
+    pub reach: Reach,
+}
+
+/// A manager with the operators of these roles.
+pub fn manager(client: Client, settings: OperatorSettings, roles: Roles) -> Manager {
+    let mut of_manager = Settings::new("hyperplane", &settings.instance, settings.clock.clone(), settings.seed);
+    of_manager.identity_mode = settings.identity_mode;
+    of_manager.lease.clone_from(&settings.lease);
+    let mut manager = Manager::new(client, of_manager);
+    match roles {
+        Roles::All => add_all(&mut manager, &settings),
+        Roles::ControlPlane {
+            namespace,
+            only_release,
+        } => add_control_plane(&mut manager, &settings, Scope::Namespace(namespace), only_release),
+        Roles::Pki { namespace } => add_pki(&mut manager, &settings, Scope::Namespace(namespace)),
+        Roles::Config { namespace } => add_config(&mut manager, &settings, Scope::Namespace(namespace)),
+    }
+    manager
+}
+
+fn add_all(manager: &mut Manager, settings: &OperatorSettings) {
+    let entropy = settings.entropy.clone();
+    let of_operator = HostedClusterSettings {
+        facts: settings.facts.clone(),
+        served: ServedKinds::ALL,
+        assigns_user_ids: !settings.surroundings.is_openshift,
+        networks: settings.surroundings.networks.clone(),
+        management_platform: None,
+        seed: settings.seed,
+        entropy: SecretBytes::new(move |bytes| entropy.fill(bytes)),
+    };
+    hyperplane_hosted_cluster::register(manager, of_operator);
+    add_control_plane(manager, settings, Scope::Everywhere, None);
+    add_pki(manager, settings, Scope::Everywhere);
+    add_config(manager, settings, Scope::Everywhere);
+}
+
+fn add_control_plane(manager: &mut Manager, settings: &OperatorSettings, scope: Scope, only_release: Option<String>) {
+    let of_operator = ControlPlaneSettings {
+        scope,
+        facts: settings.facts.clone(),
+        reach: settings.reach.clone(),
+        only_release,
+    };
+    hyperplane_control_plane::register(manager, of_operator);
+}
+
+fn add_pki(manager: &mut Manager, settings: &OperatorSettings, scope: Scope) {
+    let of_operator = PkiSettings {
+        scope,
+        facts: settings.facts.clone(),
+    };
+    hyperplane_pki::register(manager, of_operator);
+}
+
+fn add_config(manager: &mut Manager, settings: &OperatorSettings, scope: Scope) {
+    let of_operator = HostedConfigSettings {
+        scope,
+        facts: settings.facts.clone(),
+        reach: settings.reach.clone(),
+    };
+    hyperplane_hosted_config::register(manager, of_operator);
+}
