@@ -119,13 +119,8 @@ impl<'a> Inputs<'a> {
 
     /// The version that components on the management side are to reach.
     pub fn desired_version(&self) -> &'a str {
-        version_text(&self.release.version)
+        self.release.version.number()
     }
-}
-
-/// A version without a leading v: what statuses hold begins with a number.
-pub(crate) fn version_text(version: &Version) -> &str {
-    version.as_str().trim_start_matches('v')
 }
 
 /// Whether the operators of a control plane run in its namespace. An operator image of its own forces it.

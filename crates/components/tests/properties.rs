@@ -92,7 +92,7 @@ proptest! {
         }).collect();
         for (name, rendered) in world.all_rendered() {
             let open = rendered.manifests.iter().filter(|manifest| !matches!(manifest, Manifest::Secret(_)));
-            let mut text: Vec<String> = open.map(|manifest| text_of(manifest)).collect();
+            let mut text: Vec<String> = open.map(text_of).collect();
             text.push(text_of(&rendered.workload));
             text.push(format!("{rendered:?}"));
             for value in &values {

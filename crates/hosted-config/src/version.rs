@@ -47,7 +47,7 @@ pub(crate) fn version_status(
     let history = before.map(|before| before.history.clone()).unwrap_or_default();
     ClusterVersionStatus {
         desired: VersionedRelease {
-            version: release.version.as_str().to_owned(),
+            version: release.version.number().to_owned(),
             image: image.clone(),
             channels: release.channels.clone(),
             ..VersionedRelease::default()
@@ -55,7 +55,7 @@ pub(crate) fn version_status(
         history: advance(
             history,
             image,
-            release.version.as_str(),
+            release.version.number(),
             *progress == Progress::Complete,
             whole_seconds(now),
         ),
@@ -107,7 +107,7 @@ fn whole_seconds(now: Timestamp) -> Timestamp {
 
 /// What a version operator would say of itself.
 pub(crate) fn conditions(release: &Release, status: &ClusterVersionStatus, progress: &Progress) -> Vec<Observation> {
-    let version = release.version.as_str();
+    let version = release.version.number();
     let expected = reasons::AS_EXPECTED.as_str();
     let from = reasons::FROM_CLUSTER_VERSION.as_str();
     let was_complete = status
@@ -175,7 +175,7 @@ pub(crate) fn updates<'a>(
 
 fn offered(release: &Release) -> Option<VersionedRelease> {
     Some(VersionedRelease {
-        version: release.version.as_str().to_owned(),
+        version: release.version.number().to_owned(),
         image: release.image.clone()?,
         channels: release.channels.clone(),
         ..VersionedRelease::default()
@@ -256,12 +256,12 @@ mod tests {
         assert!(!offered.is_empty() && offered.len() <= MOST_UPDATES);
         for update in &offered {
             assert!(
-                update.version.starts_with("v1.34.") || update.version.starts_with("v1.35."),
+                update.version.starts_with("1.34.") || update.version.starts_with("1.35."),
                 "{update:?}"
             );
-            assert_ne!(update.version, "v1.34.0");
+            assert_ne!(update.version, "1.34.0");
         }
-        assert!(offered.iter().any(|update| update.version.starts_with("v1.35.")));
+        assert!(offered.iter().any(|update| update.version.starts_with("1.35.")));
     }
 
     #[test]

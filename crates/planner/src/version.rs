@@ -73,6 +73,11 @@ impl Version {
         &self.text
     }
 
+    /// The version as statuses hold it: it begins with a number.
+    pub fn number(&self) -> &str {
+        self.as_str().trim_start_matches('v')
+    }
+
     /// The major as it was written: 5 in OpenShift's `5.0.3`.
     pub fn major(&self) -> u64 {
         self.major

@@ -26,7 +26,7 @@ pub(crate) async fn drive<R: Reconciler>(
 ) -> Result<Next, Failure> {
     let is_deleted = object.meta().deletion_timestamp.is_some();
     match R::FINALIZER {
-        None if is_deleted => Ok(Next::OnChange),
+        None if is_deleted && !R::SEES_DELETION => Ok(Next::OnChange),
         None => reconciler.reconcile(context, object).await,
         Some(finalizer) if is_deleted => {
             if has(object.as_ref(), finalizer) {

@@ -42,7 +42,8 @@ pub(crate) fn essence(intent: &Value) -> Value {
     intent
 }
 
-/// A copy in which no field is null. Nulls inside lists stay: there they are elements.
+/// A copy in which no field is null. Nulls inside lists stay: there they are elements, or fields that a schema requires and
+/// allows to be null, such as the end of an update that is under way.
 pub(crate) fn without_nulls(value: &Value) -> Value {
     match value {
         Value::Object(fields) => fields
@@ -51,8 +52,7 @@ pub(crate) fn without_nulls(value: &Value) -> Value {
             .map(|(name, field)| (name.clone(), without_nulls(field)))
             .collect::<Map<_, _>>()
             .into(),
-        Value::Array(items) => items.iter().map(without_nulls).collect::<Vec<_>>().into(),
-        scalar => scalar.clone(),
+        other => other.clone(),
     }
 }
 
@@ -184,6 +184,6 @@ mod tests {
     fn the_essence_of_an_intent_is_what_it_can_own() {
         let intent = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "labels": null}, "data": {
             "a": "b", "list": [null, {"c": null}]}});
-        assert_eq!(essence(&intent), json!({"data": {"a": "b", "list": [null, {}]}}));
+        assert_eq!(essence(&intent), json!({"data": {"a": "b", "list": [null, {"c": null}]}}));
     }
 }

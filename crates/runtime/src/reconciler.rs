@@ -27,7 +27,12 @@ pub trait Reconciler: Send + Sync + 'static {
     /// Whether [`Reconciler::sweep`] does something.
     const SWEEPS: bool = false;
 
-    /// Makes what is described true. Never called for objects that are being deleted.
+    /// Whether [`Reconciler::reconcile`] is also called for objects that are being deleted: for those who carry out an end
+    /// that takes time and is guarded by no finalizer of theirs, as kubelets do with pods.
+    const SEES_DELETION: bool = false;
+
+    /// Makes what is described true. Not called for objects that are being deleted, unless
+    /// [`Reconciler::SEES_DELETION`] says so and there is no finalizer.
     fn reconcile(
         &self,
         context: &Context,

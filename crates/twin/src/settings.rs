@@ -136,7 +136,9 @@ impl fmt::Debug for Images {
 
 /// What is known of programs of our own: the flags of Kubernetes' and etcd's are in tables here.
 #[derive(Clone)]
-pub struct Programs(Arc<dyn Fn(&[String]) -> Result<(), String> + Send + Sync>);
+pub struct Programs(Arc<Judge>);
+
+type Judge = dyn Fn(&[String]) -> Result<(), String> + Send + Sync;
 
 impl Programs {
     /// A function that judges the arguments of `hyperplane`: the subcommand and its flags. The error is what the program

@@ -60,9 +60,10 @@ impl Facts {
         let staging_version = version.staging();
         let replacement = |path: &String| format!("\t{path} => {path} {staging_version}\n");
         let replacements = self.staging.iter().map(replacement).collect::<Vec<_>>().concat();
-        let etcd = match programs.contains(&Program::Etcd) {
-            true => format!("\t{ETCD} {}\n", self.etcd),
-            false => String::new(),
+        let etcd = if programs.contains(&Program::Etcd) {
+            format!("\t{ETCD} {}\n", self.etcd)
+        } else {
+            String::new()
         };
         format!(
             "module kubeassets\n\n\

@@ -1,16 +1,16 @@
-//! The keys that sign and verify tokens: ECDSA on P-256 signs; RSA is accepted where a cluster already has it.
+//! The keys that sign and verify tokens: ECDSA on P-256, and RSA where a cluster asks for it.
 
 use aws_lc_rs::{
     digest,
-    encoding::{AsDer as _, PublicKeyX509Der},
+    encoding::{AsDer as _, Pkcs8V1Der, PublicKeyX509Der},
     rand::SystemRandom,
     signature::{
         ECDSA_P256_SHA256_FIXED, ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _, ParsedPublicKey,
-        RSA_PKCS1_2048_8192_SHA256, VerificationAlgorithm,
+        RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, RsaKeyPair, VerificationAlgorithm,
     },
 };
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD as BASE64_URL};
-use rustls_pki_types::{PrivatePkcs8KeyDer, SubjectPublicKeyInfoDer, pem::PemObject as _};
+use rustls_pki_types::{PrivateKeyDer, SubjectPublicKeyInfoDer, pem::PemObject as _};
 use serde_json::{Value, json};
 use x509_parser::{prelude::FromDer as _, public_key::PublicKey, x509::SubjectPublicKeyInfo};
 
@@ -23,10 +23,10 @@ const COORDINATE: usize = 32;
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// Not PEM, or not the section that was expected.
-    #[error("the key is not PEM of a PKCS#8 private key or of a public key")]
+    #[error("the key is not PEM of a private key or of a public key")]
     NotPem,
     /// The bytes are no key of a supported kind.
-    #[error("the key is not supported: use ECDSA on P-256, or RSA of 2048 to 8192 bits to verify")]
+    #[error("the key is not supported: use ECDSA on P-256, or RSA of 2048 to 8192 bits")]
     NotSupported,
     /// The provider of cryptography failed.
     #[error("the key could not be made: the source of randomness failed")]
@@ -35,8 +35,13 @@ pub enum KeyError {
 
 /// A key that signs tokens.
 pub struct SigningKey {
-    pair: EcdsaKeyPair,
+    pair: Pair,
     public: VerifyingKey,
+}
+
+enum Pair {
+    Ecdsa(EcdsaKeyPair),
+    Rsa(RsaKeyPair),
 }
 
 /// A key that verifies tokens.
@@ -54,20 +59,37 @@ impl SigningKey {
     /// A new key. Its bytes are the one thing here that is not a function of the parameters.
     pub fn generate() -> Result<Self, KeyError> {
         let pair = EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING).map_err(|_| KeyError::NotMade)?;
-        Self::of(pair)
+        Self::of(Pair::Ecdsa(pair))
     }
 
-    /// Reads a PKCS#8 key in PEM.
+    /// Reads a private key in PEM: PKCS#8, or the older forms of ECDSA and RSA.
     pub fn from_pem(pem: &str) -> Result<Self, KeyError> {
-        let der = PrivatePkcs8KeyDer::from_pem_slice(pem.as_bytes()).map_err(|_| KeyError::NotPem)?;
-        let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, der.secret_pkcs8_der());
+        let ecdsa = &ECDSA_P256_SHA256_FIXED_SIGNING;
+        let pair = match PrivateKeyDer::from_pem_slice(pem.as_bytes()).map_err(|_| KeyError::NotPem)? {
+            PrivateKeyDer::Pkcs8(der) => EcdsaKeyPair::from_pkcs8(ecdsa, der.secret_pkcs8_der())
+                .map(Pair::Ecdsa)
+                .or_else(|_| RsaKeyPair::from_pkcs8(der.secret_pkcs8_der()).map(Pair::Rsa)),
+            PrivateKeyDer::Sec1(der) => {
+                EcdsaKeyPair::from_private_key_der(ecdsa, der.secret_sec1_der()).map(Pair::Ecdsa)
+            }
+            PrivateKeyDer::Pkcs1(der) => RsaKeyPair::from_der(der.secret_pkcs1_der()).map(Pair::Rsa),
+            _ => return Err(KeyError::NotSupported),
+        };
         Self::of(pair.map_err(|_| KeyError::NotSupported)?)
     }
 
     /// Writes the key as PKCS#8 in PEM, to be kept where nobody else can read it.
     pub fn to_pem(&self) -> Result<String, KeyError> {
-        let document = self.pair.to_pkcs8v1().map_err(|_| KeyError::NotMade)?;
-        Ok(pem::write("PRIVATE KEY", document.as_ref()))
+        match &self.pair {
+            Pair::Ecdsa(pair) => {
+                let document = pair.to_pkcs8v1().map_err(|_| KeyError::NotMade)?;
+                Ok(pem::write("PRIVATE KEY", document.as_ref()))
+            }
+            Pair::Rsa(pair) => {
+                let document: Pkcs8V1Der<'_> = pair.as_der().map_err(|_| KeyError::NotMade)?;
+                Ok(pem::write("PRIVATE KEY", document.as_ref()))
+            }
+        }
     }
 
     /// The half that verifies.
@@ -76,15 +98,27 @@ impl SigningKey {
     }
 
     pub(super) fn sign(&self, message: &[u8]) -> Result<Vec<u8>, KeyError> {
-        let signature = self
-            .pair
-            .sign(&SystemRandom::new(), message)
-            .map_err(|_| KeyError::NotMade)?;
-        Ok(signature.as_ref().to_vec())
+        let random = SystemRandom::new();
+        match &self.pair {
+            Pair::Ecdsa(pair) => {
+                let signature = pair.sign(&random, message).map_err(|_| KeyError::NotMade)?;
+                Ok(signature.as_ref().to_vec())
+            }
+            Pair::Rsa(pair) => {
+                let mut signature = vec![0; pair.public_modulus_len()];
+                let signed = pair.sign(&RSA_PKCS1_SHA256, &random, message, &mut signature);
+                signed.map_err(|_| KeyError::NotMade)?;
+                Ok(signature)
+            }
+        }
     }
 
-    fn of(pair: EcdsaKeyPair) -> Result<Self, KeyError> {
-        let der: PublicKeyX509Der<'_> = pair.public_key().as_der().map_err(|_| KeyError::NotMade)?;
+    fn of(pair: Pair) -> Result<Self, KeyError> {
+        let der: PublicKeyX509Der<'_> = match &pair {
+            Pair::Ecdsa(pair) => pair.public_key().as_der(),
+            Pair::Rsa(pair) => pair.public_key().as_der(),
+        }
+        .map_err(|_| KeyError::NotMade)?;
         let public = VerifyingKey::from_der(der.as_ref())?;
         Ok(Self { pair, public })
     }

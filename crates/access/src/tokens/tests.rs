@@ -1,7 +1,7 @@
 //! Tokens made, published, verified and tampered with.
 
 use aws_lc_rs::{
-    encoding::AsDer as _,
+    encoding::{AsDer as _, Pkcs8V1Der},
     rand::SystemRandom,
     rsa::KeySize,
     signature::{KeyPair as _, RSA_PKCS1_SHA256, RsaKeyPair},
@@ -92,6 +92,19 @@ fn a_key_survives_being_written() {
     let again = SigningKey::from_pem(&key.to_pem().unwrap()).unwrap();
     assert_eq!(key.public().jwk(), again.public().jwk());
     assert!(SigningKey::from_pem("nothing").is_err());
+}
+
+#[test]
+fn a_cluster_may_sign_with_rsa() {
+    let pair = RsaKeyPair::generate(KeySize::Rsa2048).unwrap();
+    let document: Pkcs8V1Der<'_> = pair.as_der().unwrap();
+    let key = SigningKey::from_pem(&crate::pem::write("PRIVATE KEY", document.as_ref())).unwrap();
+    let again = SigningKey::from_pem(&key.to_pem().unwrap()).unwrap();
+    assert_eq!(key.public().jwk(), again.public().jwk());
+    let issuer = Issuer::new(URL, key);
+    let token = issuer.sign(&claims()).unwrap();
+    assert_eq!(issuer.verify(&token).unwrap().as_deref(), Some(&claims()));
+    assert_eq!(issuer.jwks()["keys"][0]["alg"], "RS256");
 }
 
 #[test]

@@ -172,7 +172,9 @@ impl ResolvesServerCert for Shown {
 /// Whether a name, perhaps with a star, is the one that is asked for.
 fn fits(name: &str, asked: &str) -> bool {
     match name.strip_prefix("*.") {
-        Some(parent) => asked.split_once('.').is_some_and(|(_, rest)| rest.eq_ignore_ascii_case(parent)),
+        Some(parent) => asked
+            .split_once('.')
+            .is_some_and(|(_, rest)| rest.eq_ignore_ascii_case(parent)),
         None => asked.eq_ignore_ascii_case(name),
     }
 }

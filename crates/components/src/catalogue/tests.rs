@@ -151,52 +151,54 @@ fn components_that_act_in_the_hosted_cluster_can() {
 }
 
 #[test]
-fn arguments_follow_the_spec() {
+fn arguments_of_the_api_server_follow_the_spec() {
     let configuration = |value: Value| json!({"spec": {"configuration": value}});
-    let (server, manager) = ("kube-apiserver", "kube-controller-manager");
-    for (change, name, argument, expected) in [
+    for (change, argument, expected) in [
         (
             json!({}),
-            server,
             "service-account-issuer",
             Some("https://kubernetes.default.svc"),
         ),
         (
             json!({"spec": {"issuerURL": "https://issuer.example.com/"}}),
-            server,
             "service-account-jwks-uri",
             Some("https://issuer.example.com/openid/v1/jwks"),
         ),
-        (json!({}), server, "service-cluster-ip-range", Some("172.31.0.0/16")),
-        (json!({}), server, "advertise-address", Some("172.20.0.1")),
+        (json!({}), "service-cluster-ip-range", Some("172.31.0.0/16")),
+        (json!({}), "advertise-address", Some("172.20.0.1")),
         (
             json!({"spec": {"networking": {"serviceNetwork": [{"cidr": "fd02::/112"}]}}}),
-            server,
             "advertise-address",
             Some("fd00::1"),
         ),
-        (json!({}), server, "shutdown-delay-duration", Some("70s")),
-        (json!({}), server, "goaway-chance", Some("0.001")),
+        (json!({}), "shutdown-delay-duration", Some("70s")),
+        (json!({}), "goaway-chance", Some("0.001")),
         (
             json!({"spec": {"controllerAvailabilityPolicy": "SingleReplica"}}),
-            server,
             "goaway-chance",
             None,
         ),
-        (json!({}), server, "authentication-config", None),
-        (json!({}), server, "encryption-provider-config", None),
+        (json!({}), "authentication-config", None),
+        (json!({}), "encryption-provider-config", None),
         (
             configuration(json!({"network": {"serviceNodePortRange": "30000-31000"}})),
-            server,
             "service-node-port-range",
             Some("30000-31000"),
         ),
         (
             json!({"metadata": {"annotations": {"hypershift.openshift.io/kube-apiserver-goaway-chance": "0.5"}}}),
-            server,
             "goaway-chance",
             Some("0.001"),
         ),
+    ] {
+        assert_argument(&change, "kube-apiserver", argument, expected);
+    }
+}
+
+#[test]
+fn arguments_of_controllers_follow_the_spec() {
+    let manager = "kube-controller-manager";
+    for (change, name, argument, expected) in [
         (json!({}), manager, "allocate-node-cidrs", Some("false")),
         (json!({}), manager, "cluster-cidr", None),
         (
@@ -224,13 +226,14 @@ fn arguments_follow_the_spec() {
             Some("false"),
         ),
     ] {
-        let rendered = World::with(&change).rendered(name);
-        assert_eq!(
-            flag(&rendered.workload, name, argument).as_deref(),
-            expected,
-            "{change} {argument}"
-        );
+        assert_argument(&change, name, argument, expected);
     }
+}
+
+fn assert_argument(change: &Value, name: &str, argument: &str, expected: Option<&str>) {
+    let rendered = World::with(change).rendered(name);
+    let found = flag(&rendered.workload, name, argument);
+    assert_eq!(found.as_deref(), expected, "{change} {argument}");
 }
 
 #[test]

@@ -9,8 +9,11 @@ use crate::{
     support::{control_plane, live_services, management, published},
 };
 
+/// Host and port, or what is missing.
+type Place = Result<(&'static str, u16), &'static str>;
+
 /// How the API server is published, which kind of Service that takes, and where clients then find it.
-fn matrix() -> Vec<(Value, &'static str, Result<(&'static str, u16), &'static str>)> {
+fn matrix() -> Vec<(Value, &'static str, Place)> {
     vec![
         (json!({"type": "LoadBalancer"}), "LoadBalancer", Ok(("192.0.2.1", 6443))),
         (

@@ -166,9 +166,10 @@ fn spec(blueprint: &Blueprint<'_>) -> HostedControlPlaneSpec {
         pull_secret: copy(copies::PULL_SECRET),
         // The field is required; an empty name means that there are no keys.
         ssh_key: copy(if is_given(&spec.ssh_key) { copies::SSH_KEY } else { "" }),
+        // Cluster API has one of its own, for use from inside.
         kubeconfig: Some(SecretKeyReference {
-            name: kubeconfigs::of_cluster_api(blueprint.infra_id),
-            key: keys::CLUSTER_API_KUBECONFIG.to_owned(),
+            name: kubeconfigs::ADMIN.to_owned(),
+            key: keys::KUBECONFIG.to_owned(),
         }),
         secret_encryption: spec.secret_encryption.map(encryption),
         issuer_url: spec.issuer_url,

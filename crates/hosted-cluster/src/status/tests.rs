@@ -226,6 +226,22 @@ fn without_a_word_from_inside_the_history_follows_the_control_plane() {
 }
 
 #[test]
+fn a_release_of_the_management_side_alone_is_no_version_of_the_cluster() {
+    let look = Look::with_control_plane(
+        &json!({"spec": {"release": {"image": BEFORE}}}),
+        &json!({"releaseImage": BEFORE}),
+    );
+    let mut look = look.later(60);
+    let own = json!({"spec": {"controlPlaneReleaseImage": IMAGE}, "status": {"releaseImage": IMAGE}});
+    let control_plane = look.seen.control_plane.as_ref().unwrap();
+    look.seen.control_plane = Some(live(control_plane, &own));
+    look.cluster.spec.control_plane_release = Some(cluster(&json!({})).spec.release);
+    let version = look.status().version.unwrap();
+    assert_eq!((version.desired.image.as_str(), version.history.len()), (BEFORE, 1));
+    assert!(judge(&look.cluster, &look.seen, &settings()).allows());
+}
+
+#[test]
 fn the_data_plane_has_a_history_of_its_own() {
     let reported =
         json!({"versionStatus": version(BEFORE, "Completed"), "controlPlaneVersion": version(IMAGE, "Completed")});

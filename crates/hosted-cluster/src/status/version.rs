@@ -8,7 +8,6 @@ use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
 use super::Report;
-use crate::validate::control_plane_image;
 
 /// The most entries of a history that is made here.
 const LONGEST_HISTORY: usize = 100;
@@ -25,14 +24,16 @@ pub(super) fn of(report: &Report<'_>, before: Option<&ClusterVersionStatus>) -> 
 }
 
 /// Without a word from inside: the release that was asked for is on its way, and has arrived when the control plane says
-/// so. Nothing is made up before the cluster may be carried out.
+/// so. Where the management side has a release of its own its arrival says nothing about the other one; upstream takes the
+/// one for the other. Nothing is made up before the cluster may be carried out.
 fn made_up(report: &Report<'_>, before: Option<&ClusterVersionStatus>) -> Option<ClusterVersionStatus> {
     let control_plane = report.seen.control_plane.as_ref();
     let Some(control_plane) = control_plane else {
         return before.cloned();
     };
     let spec = &control_plane.spec;
-    let image = spec.control_plane_release_image.as_ref().unwrap_or(&spec.release_image);
+    let image = &spec.release_image;
+    let is_one = spec.control_plane_release_image.as_ref().is_none_or(|own| own == image);
     let desired = VersionedRelease {
         version: version_text(report, image, before),
         image: image.clone(),
@@ -52,6 +53,7 @@ fn made_up(report: &Report<'_>, before: Option<&ClusterVersionStatus>) -> Option
         .as_ref()
         .and_then(|status| status.release_image.as_ref());
     if let Some(newest) = history.first_mut()
+        && is_one
         && reached == Some(image)
         && newest.state != UpdateState::Completed
     {
@@ -82,10 +84,8 @@ fn partial(desired: &VersionedRelease, now: Time) -> ClusterVersionUpdate {
 /// The version of an image: of the release that was found for it, or as it was known before.
 fn version_text(report: &Report<'_>, image: &str, before: Option<&ClusterVersionStatus>) -> String {
     let pair = report.verdict.releases.as_ref();
-    let is_wanted = control_plane_image(report.cluster) == image;
-    let found = pair
-        .filter(|_| is_wanted)
-        .map(|pair| pair.control_plane.version.as_str());
+    let is_wanted = report.cluster.spec.release.image.as_str() == image;
+    let found = pair.filter(|_| is_wanted).map(|pair| pair.cluster.version.as_str());
     let known = before
         .filter(|before| before.desired.image == image)
         .map(|before| before.desired.version.as_str());

@@ -164,29 +164,29 @@ async fn a_namespace_can_be_kept() {
 
 #[tokio::test(start_paused = true)]
 async fn a_crash_anywhere_leaves_nothing_behind() {
-    for attempt in 0..30_u32 {
-        let world = World::new().await;
+    let world = World::new().await;
+    for attempt in 0..40_u32 {
         let kubevirt = json!({"spec": {"platform": {"type": "KubeVirt", "kubevirt": {}}}});
         world.cluster("blue", kubevirt).await;
-        let process = world.start();
         // Each gets a little further before its cluster is deleted, and again before it ends.
-        for _ in 0..attempt * 11 {
-            tokio::task::yield_now().await;
-        }
-        sleep(Duration::from_millis(u64::from(attempt) * 3)).await;
-        process.crash().await;
+        cut_short(&world, attempt, 11).await;
         world.delete::<HostedCluster>(HOME, "blue").await;
+        cut_short(&world, attempt, 7).await;
         let process = world.start();
-        for _ in 0..attempt * 7 {
-            tokio::task::yield_now().await;
-        }
-        sleep(Duration::from_millis(u64::from(attempt) * 5)).await;
-        process.crash().await;
-        let process = world.start();
-        sleep(Duration::from_mins(10)).await;
+        sleep(Duration::from_mins(5)).await;
         nothing_is_left(&world).await;
         process.stop().await;
     }
+}
+
+/// Starts a process that crashes after a while.
+async fn cut_short(world: &World, attempt: u32, pace: u32) {
+    let process = world.start();
+    for _ in 0..attempt * pace {
+        tokio::task::yield_now().await;
+    }
+    sleep(Duration::from_millis(u64::from(attempt) * 3)).await;
+    process.crash().await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,5 +6,6 @@
 mod deletion;
 mod life;
 mod mishaps;
+mod operators;
 mod tenants;
 mod world;

@@ -21,7 +21,8 @@ use k8s_openapi::{
 use tokio::time::{Instant, sleep};
 
 use crate::{
-    network::{NODE, Network},
+    command::run,
+    network::Network,
     plane::{API_SERVER, Plane},
     pod::{Description, Pod},
     rendering::NAMESPACE,
@@ -33,6 +34,9 @@ const NEVER: Duration = Duration::from_mins(5);
 
 /// How often it is looked whether a rollout can go on.
 const LOOK: Duration = Duration::from_millis(200);
+
+/// Where claims are, which outlive pods.
+const CLAIMS: &str = "claims";
 
 /// The management cluster.
 pub struct Cluster {
@@ -48,6 +52,11 @@ impl Cluster {
     /// Makes the network, the Services and their names.
     pub async fn create(directory: PathBuf, plane: &Plane) -> Result<Self> {
         let network = Network::create().await?;
+        // Claims end with the test. A disk that others use, too, makes a member of etcd wait for longer than its
+        // clients do.
+        let claims = directory.join(CLAIMS);
+        std::fs::create_dir_all(&claims)?;
+        run(&format!("mount -t tmpfs claims {}", claims.display())).await?;
         let pods = Arc::new(Pods::default());
         let (mut hosts, mut members) = (String::new(), BTreeMap::new());
         for service in &plane.services {
@@ -68,7 +77,6 @@ impl Cluster {
                 services::serve_node_port(service, API_SERVER, &pods).await?;
             }
         }
-        hosts.push_str(&format!("{NODE} node\n"));
         Ok(Self {
             directory,
             network,
@@ -140,34 +148,14 @@ impl Cluster {
 
     async fn start_pod(&self, plane: &Plane, workload: &str, number: i32) -> Result<Arc<Pod>> {
         let template = template(&plane.workloads[workload])?;
-        let (name, address, claims) = match &plane.workloads[workload] {
-            Workload::StatefulSet(set) => {
-                let name = format!("{workload}-{number}");
-                let address = self.members.get(&name).context("a member has an address")?;
-                let templates = set
-                    .spec
-                    .iter()
-                    .flat_map(|spec| spec.volume_claim_templates.iter().flatten());
-                let claims = templates.filter_map(|claim| claim.metadata.name.clone());
-                let place = |claim: String| (claim.clone(), self.directory.join(format!("claims/{claim}-{name}")));
-                (name.clone(), *address, claims.map(place).collect())
-            }
-            _ => {
-                let number = self.started.fetch_add(1, Ordering::Relaxed);
-                (
-                    format!("{workload}-{number}"),
-                    self.network.pod_address()?,
-                    BTreeMap::new(),
-                )
-            }
-        };
+        let place = self.place(workload, &plane.workloads[workload], number)?;
         let description = Description {
-            name,
+            name: place.name,
             namespace: NAMESPACE,
-            address,
+            address: place.address,
             template,
             objects: &plane.objects,
-            claims,
+            claims: place.claims,
             programs: &plane.programs,
             hosts: &self.hosts,
             directory: &self.directory,
@@ -176,6 +164,37 @@ impl Cluster {
         self.pods.add(Arc::clone(&pod));
         Ok(pod)
     }
+
+    /// Members of a StatefulSet keep what they have; all other pods are new ones.
+    fn place(&self, name: &str, workload: &Workload, number: i32) -> Result<Place> {
+        let Workload::StatefulSet(set) = workload else {
+            let number = self.started.fetch_add(1, Ordering::Relaxed);
+            return Ok(Place {
+                name: format!("{name}-{number}"),
+                address: self.network.pod_address()?,
+                claims: BTreeMap::new(),
+            });
+        };
+        let name = format!("{name}-{number}");
+        let address = self.members.get(&name).context("a member has an address")?;
+        let specs = set.spec.iter();
+        let templates = specs.flat_map(|spec| spec.volume_claim_templates.iter().flatten());
+        let claims = templates.filter_map(|claim| claim.metadata.name.clone());
+        let directory = self.directory.join(CLAIMS);
+        let claims = claims.map(|claim| (claim.clone(), directory.join(format!("{claim}-{name}"))));
+        Ok(Place {
+            address: *address,
+            claims: claims.collect(),
+            name,
+        })
+    }
+}
+
+/// Who a pod is, and what it keeps.
+struct Place {
+    name: String,
+    address: Ipv4Addr,
+    claims: BTreeMap<String, PathBuf>,
 }
 
 fn is_headless(service: &Service) -> bool {

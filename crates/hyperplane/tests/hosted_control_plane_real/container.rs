@@ -103,9 +103,10 @@ fn mount_table(container: &Container, around: &Surroundings<'_>, command: &[Stri
     let program = command.first().context("a container has a command")?;
     let path = around.programs.get(program);
     let path = path.with_context(|| format!("no image has {program}"))?;
-    let target = match program.starts_with('/') {
-        true => program.clone(),
-        false => format!("{PROGRAMS}/{program}"),
+    let target = if program.starts_with('/') {
+        program.clone()
+    } else {
+        format!("{PROGRAMS}/{program}")
     };
     writeln!(table, "{} {target}", path.display())?;
     for mount in container.volume_mounts.iter().flatten() {

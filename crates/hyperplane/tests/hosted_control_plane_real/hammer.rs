@@ -6,18 +6,21 @@ use anyhow::Result;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Api, Client, Config, ResourceExt as _,
-    api::{ListParams, ObjectMeta, PostParams},
+    api::{DeleteParams, ListParams, ObjectMeta, PostParams},
     config::{KubeConfigOptions, Kubeconfig},
 };
 use tokio::{
     sync::Mutex,
     task::JoinSet,
-    time::{Instant, sleep},
+    time::{Instant, sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
 /// Between two requests of one client: two processors also run everything that is asked.
 const PAUSE: Duration = Duration::from_millis(20);
+
+/// A request that takes longer counts as failed: whoever waits for it has given up.
+const LIMIT: Duration = Duration::from_secs(20);
 
 /// Clients of each kind.
 const CLIENTS: usize = 2;
@@ -27,6 +30,8 @@ const CLIENTS: usize = 2;
 pub struct Score {
     pub requests: u64,
     pub failures: Vec<String>,
+    /// How long the slowest request took.
+    pub slowest: Duration,
     /// How often servers of each version have answered.
     pub versions: BTreeMap<String, u64>,
 }
@@ -112,37 +117,38 @@ impl Hammering {
             },
             ..ConfigMap::default()
         };
-        let mut object = self.maps(kept).await?.create(&PostParams::default(), &object).await?;
-        self.count().await;
+        let (options, maps) = (PostParams::default(), self.maps(kept).await?);
+        let mut object = self.ask(maps.create(&options, &object)).await?;
         for turn in 0..3 {
-            object
-                .data
-                .get_or_insert_default()
-                .insert("turn".to_owned(), turn.to_string());
+            let data = object.data.get_or_insert_default();
+            data.insert("turn".to_owned(), turn.to_string());
             let maps = self.maps(kept).await?;
-            object = maps.replace(&self.name, &PostParams::default(), &object).await?;
-            self.count().await;
-            let found = self.maps(kept).await?.get(&self.name).await?;
+            object = self.ask(maps.replace(&self.name, &options, &object)).await?;
+            let maps = self.maps(kept).await?;
+            let found = self.ask(maps.get(&self.name)).await?;
             anyhow::ensure!(found.resource_version() == object.resource_version(), "an old answer");
-            self.count().await;
-            self.maps(kept).await?.list(&ListParams::default()).await?;
-            self.count().await;
-            let version = self.client(kept).await?.apiserver_version().await?;
-            self.count().await;
+            let maps = self.maps(kept).await?;
+            self.ask(maps.list(&ListParams::default())).await?;
+            let client = self.client(kept).await?;
+            let version = self.ask(client.apiserver_version()).await?;
             let mut score = self.score.lock().await;
             *score.versions.entry(version.git_version).or_default() += 1;
         }
-        self.maps(kept)
-            .await?
-            .delete(&self.name, &kube::api::DeleteParams::default())
-            .await?;
-        self.count().await;
+        let (options, maps) = (DeleteParams::default(), self.maps(kept).await?);
+        self.ask(maps.delete(&self.name, &options)).await?;
         Ok(())
     }
 
-    async fn count(&self) {
-        self.score.lock().await.requests += 1;
+    /// Waits for one answer, and counts it.
+    async fn ask<T>(&self, request: impl Future<Output = kube::Result<T>>) -> Result<T> {
+        let begin = Instant::now();
+        let answer = timeout(LIMIT, request).await??;
+        let mut score = self.score.lock().await;
+        score.requests += 1;
+        score.slowest = score.slowest.max(begin.elapsed());
+        drop(score);
         sleep(PAUSE).await;
+        Ok(answer)
     }
 
     async fn maps(&self, kept: &mut Option<Client>) -> Result<Api<ConfigMap>> {

@@ -14,6 +14,9 @@ use k8s_openapi::api::core::v1::{KeyToPath, PodSpec, Volume};
 /// A directory that a group may write to, and whose files are of that group.
 const SHARED_MODE: u32 = 0o2770;
 
+/// The files of a volume by their paths, and their mode.
+type Files = (BTreeMap<String, Vec<u8>>, u32);
+
 /// Writes all volumes of a pod below a directory, and says where each is. Claims are kept elsewhere: they outlive pods.
 pub fn write(
     pod: &PodSpec,
@@ -45,7 +48,7 @@ pub fn write(
 }
 
 /// The files of a volume and their mode; none of one that is empty.
-fn files(volume: &Volume, objects: &Objects) -> Result<Option<(BTreeMap<String, Vec<u8>>, u32)>> {
+fn files(volume: &Volume, objects: &Objects) -> Result<Option<Files>> {
     let name = &volume.name;
     if let Some(secret) = &volume.secret {
         let wanted = secret.secret_name.as_deref().unwrap_or_default();

@@ -263,7 +263,7 @@ impl World {
     /// Lets time pass, a day at a time. Timers that were due in between fire once.
     pub async fn pass_days(&self, days: u32) {
         for _ in 0..days {
-            tokio::time::advance(Duration::from_hours(24) - SETTLED).await;
+            tokio::time::advance(Duration::from_hours(24).saturating_sub(SETTLED)).await;
             self.settle().await;
         }
     }

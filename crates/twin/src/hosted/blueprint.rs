@@ -13,13 +13,16 @@ const PORT: u16 = 6443;
 const KEY_BEGIN: &str = "-----BEGIN PUBLIC KEY-----";
 const KEY_END: &str = "-----END PUBLIC KEY-----";
 
+/// Names, and the certificate for them.
+type Named = (Vec<String>, Pair);
+
 /// An API server.
 #[derive(Clone)]
 pub(crate) struct Blueprint {
     /// The certificate that it shows.
     pub(super) serving: Pair,
     /// Those for certain names.
-    pub(super) named: Vec<(Vec<String>, Pair)>,
+    pub(super) named: Vec<Named>,
     /// Whose client certificates count, as PEM.
     pub(super) client_authorities: String,
     /// Signs tokens of service accounts.
@@ -88,8 +91,7 @@ impl Blueprint {
 
 impl PartialEq for Blueprint {
     fn eq(&self, other: &Self) -> bool {
-        let is_same =
-            |(left, right): (&(Vec<String>, Pair), &(Vec<String>, Pair))| left.0 == right.0 && same(&left.1, &right.1);
+        let is_same = |(left, right): (&Named, &Named)| left.0 == right.0 && same(&left.1, &right.1);
         same(&self.serving, &other.serving)
             && self.named.len() == other.named.len()
             && self.named.iter().zip(&other.named).all(is_same)
@@ -146,7 +148,7 @@ fn pair(flags: &Flags, (certificate, key): (&str, &str), read: &Read<'_>) -> Res
 }
 
 /// Certificates for certain names: `certificate,key:name,name`; without names those in the certificate count.
-fn named(flags: &Flags, read: &Read<'_>) -> Result<Vec<(Vec<String>, Pair)>, String> {
+fn named(flags: &Flags, read: &Read<'_>) -> Result<Vec<Named>, String> {
     let flag = "tls-sni-cert-key";
     let pairs = flags.of(flag).map(|value| {
         let (files, names) = value.split_once(':').unwrap_or((value, ""));

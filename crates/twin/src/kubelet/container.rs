@@ -192,7 +192,7 @@ impl Look<'_> {
                 return;
             }
         };
-        self.status.image = image.clone();
+        self.status.image.clone_from(&image);
         self.status.image_id = format!("twin://{image}");
         let identity = format!(
             "{}/{}/{}",
@@ -274,9 +274,9 @@ impl Look<'_> {
 
     fn finish_if_met(&mut self) {
         if self.has_needs() {
-            self.finish()
+            self.finish();
         } else {
-            self.look_again(POLL)
+            self.look_again(POLL);
         }
     }
 

@@ -36,11 +36,9 @@ fn variables(pod: &Pod, container: &Container, facts: &dyn Facts) -> Result<Vari
         if let Some(reference) = &source.secret_ref {
             match facts.secret(&namespace, &reference.name) {
                 Some(secret) => {
-                    variables.extend(
-                        secret.data.iter().flatten().map(|(key, value)| {
-                            (format!("{prefix}{key}"), String::from_utf8_lossy(&value.0).into_owned())
-                        }),
-                    )
+                    variables.extend(secret.data.iter().flatten().map(|(key, value)| {
+                        (format!("{prefix}{key}"), String::from_utf8_lossy(&value.0).into_owned())
+                    }));
                 }
                 None if reference.optional == Some(true) => {}
                 None => return Err(format!("secret {:?} not found", reference.name)),

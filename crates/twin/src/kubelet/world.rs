@@ -110,8 +110,9 @@ impl World {
 
 /// Whether a name can only be one of the cluster.
 fn is_internal(host: &str) -> bool {
-    let host = host.trim_end_matches('.');
-    let is_service = host.ends_with(".svc") || host.ends_with(".svc.cluster.local");
+    let host = host.trim_end_matches('.').to_ascii_lowercase();
+    let name = host.strip_suffix(".cluster.local").unwrap_or(&host);
+    let is_service = name.rsplit('.').next() == Some("svc");
     is_service || (!host.contains(['.', ':']) && host != "localhost")
 }
 

@@ -154,12 +154,11 @@ impl Flags {
         let mut words = arguments.iter().peekable();
         while let Some(word) = words.next() {
             let Some(named) = word.strip_prefix("--") else { continue };
-            let (name, value) = match named.split_once('=') {
-                Some((name, value)) => (name, value.to_owned()),
-                None => {
-                    let value = words.next_if(|next| !next.starts_with("--")).cloned();
-                    (named, value.unwrap_or_default())
-                }
+            let (name, value) = if let Some((name, value)) = named.split_once('=') {
+                (name, value.to_owned())
+            } else {
+                let value = words.next_if(|next| !next.starts_with("--")).cloned();
+                (named, value.unwrap_or_default())
             };
             flags.0.entry(name.to_owned()).or_default().push(value);
         }

@@ -135,13 +135,12 @@ pub(crate) fn expand(text: &str, variables: &BTreeMap<String, String>) -> String
             expanded.push('$');
             rest = after;
         } else if let Some((name, after)) = rest.strip_prefix('(').and_then(|inner| inner.split_once(')')) {
-            match variables.get(name) {
-                Some(value) => expanded.push_str(value),
-                None => {
-                    expanded.push_str("$(");
-                    expanded.push_str(name);
-                    expanded.push(')');
-                }
+            if let Some(value) = variables.get(name) {
+                expanded.push_str(value);
+            } else {
+                expanded.push_str("$(");
+                expanded.push_str(name);
+                expanded.push(')');
             }
             rest = after;
         } else {

@@ -36,7 +36,8 @@ fn nodes() -> Vec<Arc<Node>> {
 }
 
 fn pod(name: &str, spec: Value) -> Pod {
-    let mut pod = json!({"metadata": {"name": name, "namespace": "n", "labels": {"app": "web"}}, "spec": spec});
+    let mut pod = json!({"metadata": {"name": name, "namespace": "n", "labels": {"app": "web"}}});
+    pod["spec"] = spec;
     pod["spec"]["containers"] = spec_containers(&pod["spec"]);
     serde_json::from_value(pod).unwrap()
 }
@@ -80,10 +81,19 @@ fn spread(skew: i64) -> Value {
 const HOST: &str = "kubernetes.io/hostname";
 const ZONE: &str = "topology.kubernetes.io/zone";
 
+/// What it is about, what a pod asks for, what is there, and what becomes of the pod.
+type Case = (&'static str, Value, Vec<Assigned>, &'static str);
+
+fn check(cases: Vec<Case>) {
+    for (name, spec, assigned, expected) in cases {
+        assert_eq!(outcome(&pod("new", spec), assigned), expected, "{name}");
+    }
+}
+
 #[test]
 fn pods_go_where_they_fit() {
     let many = || (0..10).map(|_| on("a1", json!({"containers": []}))).collect::<Vec<_>>();
-    let cases = [
+    check(vec![
         ("nothing asked", json!({}), vec![], "a1"),
         ("an emptier node is better", json!({}), vec![on("a1", json!({}))], "a2"),
         (
@@ -111,6 +121,12 @@ fn pods_go_where_they_fit() {
             vec![],
             "0/4 nodes are available: 1 node(s) had untolerated taint(s), 3 Insufficient cpu.",
         ),
+    ]);
+}
+
+#[test]
+fn pods_keep_their_distance() {
+    check(vec![
         (
             "not beside its like",
             anti_affinity(HOST),
@@ -147,6 +163,12 @@ fn pods_go_where_they_fit() {
             vec![on("b1", json!({})), on("b1", json!({}))],
             "a1",
         ),
+    ]);
+}
+
+#[test]
+fn pods_are_selective() {
+    check(vec![
         (
             "fields select nodes",
             json!({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
@@ -171,10 +193,7 @@ fn pods_go_where_they_fit() {
             )],
             "0/4 nodes are available: 1 node(s) didn't have free ports for the requested pod ports, 1 node(s) had untolerated taint(s), 2 node(s) didn't match Pod's node affinity/selector.",
         ),
-    ];
-    for (name, spec, assigned, expected) in cases {
-        assert_eq!(outcome(&pod("new", spec), assigned), expected, "{name}");
-    }
+    ]);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use k8s_openapi::{
 use kube::ResourceExt;
 use serde_json::json;
 
-use crate::{names, selector::Labels};
+use crate::names;
 
 /// The label that tells pods of different templates apart.
 pub(crate) const HASH: &str = "controller-revision-hash";
@@ -34,7 +34,7 @@ pub(crate) fn build(
         .metadata
         .as_ref()
         .and_then(|meta| meta.labels.clone())
-        .unwrap_or_else(Labels::new);
+        .unwrap_or_default();
     labels.insert(HASH.to_owned(), name.to_owned());
     ControllerRevision {
         metadata: ObjectMeta {

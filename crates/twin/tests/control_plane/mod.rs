@@ -52,7 +52,7 @@ impl Authority {
             })
             .collect();
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
-        self.sign(params)
+        self.sign(&params)
     }
 
     /// A certificate of a user who may do everything.
@@ -62,10 +62,10 @@ impl Authority {
             .distinguished_name
             .push(DnType::OrganizationName, "system:masters");
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
-        self.sign(params)
+        self.sign(&params)
     }
 
-    fn sign(&self, params: CertificateParams) -> Leaf {
+    fn sign(&self, params: &CertificateParams) -> Leaf {
         let key = KeyPair::generate().unwrap();
         Leaf {
             certificate: params.signed_by(&key, &self.issuer).unwrap().pem(),
@@ -193,4 +193,21 @@ pub fn controller_manager() -> Value {
 pub fn service(name: &str, kind: &str, port: u16) -> Value {
     json!({"metadata": {"name": name, "namespace": NAMESPACE}, "spec": {
         "type": kind, "selector": {"app": name}, "ports": [{"port": port, "targetPort": port}]}})
+}
+
+/// A router that leads to the API server by its name.
+pub fn router() -> [Value; 3] {
+    let routes = json!({"routes": [{"hostname": NAMED, "backend": "kube-apiserver.clusters-a.svc:6443"}]});
+    let config = json!({"kind": "ConfigMap", "metadata": {"name": "router", "namespace": NAMESPACE},
+        "data": {"router.yaml": routes.to_string()}});
+    let container = json!({"image": "hyperplane:1", "command": ["hyperplane"],
+        "args": ["router", "--config=/etc/router/router.yaml", "--listen=[::]:8443"]});
+    let mut deployment = workload("router", 1, container, &[]);
+    let pod = &mut deployment["spec"]["template"]["spec"];
+    pod["volumes"] = json!([{"name": "config", "configMap": {"name": "router"}}]);
+    pod["containers"][0]["volumeMounts"] = json!([{"name": "config", "mountPath": "/etc/router"}]);
+    let mut service = service("router", "LoadBalancer", 443);
+    service["kind"] = json!("Service");
+    service["spec"]["ports"][0]["targetPort"] = json!(8443);
+    [config, service, deployment]
 }

@@ -10,7 +10,7 @@ use k8s_openapi::api::{
 };
 use kube::{
     ResourceExt,
-    api::{EvictParams, ListParams},
+    api::{DeleteParams, EvictParams, ListParams},
 };
 use serde_json::json;
 
@@ -89,7 +89,7 @@ async fn scaling_and_deleting_leave_nothing_behind() {
     }
     world
         .api::<Deployment>(NAMESPACE)
-        .delete("web", &Default::default())
+        .delete("web", &DeleteParams::default())
         .await
         .unwrap();
     world.pass(Duration::from_mins(5)).await;

@@ -6,7 +6,10 @@ use k8s_openapi::api::{
     apps::v1::{Deployment, StatefulSet},
     core::v1::{ConfigMap, Namespace, PersistentVolumeClaim, Pod, Secret, Service},
 };
-use kube::{Api, Client, ResourceExt, api::PostParams};
+use kube::{
+    Api, Client, ResourceExt,
+    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
+};
 use serde_json::json;
 
 use crate::{
@@ -93,6 +96,27 @@ async fn a_name_of_its_own_has_a_certificate_of_its_own() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_router_leads_by_name() {
+    let (world, root) = control_plane().await;
+    for object in control_plane::router() {
+        match object["kind"].as_str() {
+            Some("ConfigMap") => drop(world.create::<ConfigMap>(object).await),
+            Some("Service") => drop(world.create::<Service>(object).await),
+            _ => drop(world.create::<Deployment>(object).await),
+        }
+    }
+    world.until(NAMESPACE, "router", is_available).await;
+    world
+        .until(NAMESPACE, "router", |service: &Service| service.status.is_some())
+        .await;
+    world.pass(Duration::from_secs(10)).await;
+    let named = client(&world, &root, &format!("https://{NAMED}")).await;
+    assert_eq!(named.apiserver_version().await.unwrap().git_version, "v1.35.2");
+    let unknown = client(&world, &root, "https://other.a.example").await;
+    assert!(unknown.apiserver_version().await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
 async fn data_outlives_pods_and_goes_with_the_volumes() {
     let (world, root) = control_plane().await;
     let hosted = client(&world, &root, INTERNAL).await;
@@ -101,7 +125,7 @@ async fn data_outlives_pods_and_goes_with_the_volumes() {
     server["spec"]["strategy"] = json!({"type": "Recreate", "rollingUpdate": null});
     let change = json!({"spec": server["spec"]});
     let api = world.api::<Deployment>(NAMESPACE);
-    api.patch("kube-apiserver", &Default::default(), &kube::api::Patch::Merge(change))
+    api.patch("kube-apiserver", &PatchParams::default(), &Patch::Merge(change))
         .await
         .unwrap();
     world.until(NAMESPACE, "kube-apiserver", is_available).await;
@@ -109,19 +133,19 @@ async fn data_outlives_pods_and_goes_with_the_volumes() {
     assert_eq!(hosted.apiserver_version().await.unwrap().git_version, "v1.36.0");
     world
         .api::<Deployment>(NAMESPACE)
-        .delete("kube-apiserver", &Default::default())
+        .delete("kube-apiserver", &DeleteParams::default())
         .await
         .unwrap();
     world
         .api::<StatefulSet>(NAMESPACE)
-        .delete("etcd", &Default::default())
+        .delete("etcd", &DeleteParams::default())
         .await
         .unwrap();
     world.pass(Duration::from_mins(5)).await;
     assert!(hosted.apiserver_version().await.is_err(), "nothing answers");
     world
         .api::<PersistentVolumeClaim>(NAMESPACE)
-        .delete("data-etcd-0", &Default::default())
+        .delete("data-etcd-0", &DeleteParams::default())
         .await
         .unwrap();
     world.pass(Duration::from_mins(5)).await;
@@ -158,7 +182,7 @@ async fn a_new_serving_certificate_is_shown_without_a_restart() {
     let leaf = other.serving(&["kube-apiserver.clusters-a.svc"]);
     let data = json!({"stringData": {"tls.crt": leaf.certificate, "tls.key": leaf.key}});
     let api = world.api::<Secret>(NAMESPACE);
-    api.patch("server", &Default::default(), &kube::api::Patch::Merge(data))
+    api.patch("server", &PatchParams::default(), &Patch::Merge(data))
         .await
         .unwrap();
     world.pass(Duration::from_mins(1)).await;
@@ -183,7 +207,7 @@ async fn a_key_that_does_not_fit_ends_the_server() {
     let (world, root) = control_plane().await;
     let data = json!({"stringData": {"tls.key": root.key}});
     let api = world.api::<Secret>(NAMESPACE);
-    api.patch("server", &Default::default(), &kube::api::Patch::Merge(data))
+    api.patch("server", &PatchParams::default(), &Patch::Merge(data))
         .await
         .unwrap();
     let name = world.pods(NAMESPACE, "app=kube-apiserver").await[0].name_any();
@@ -206,7 +230,7 @@ async fn at_rest_a_hosted_cluster_writes_nothing() {
     let hosted = client(&world, &root, INTERNAL).await;
     let revisions = async || {
         let inside = Api::<Namespace>::all(hosted.clone())
-            .list(&Default::default())
+            .list(&ListParams::default())
             .await
             .unwrap();
         (world.revision().await, inside.metadata.resource_version)

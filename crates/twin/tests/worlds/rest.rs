@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use k8s_openapi::api::{apps::v1::Deployment, core::v1::Service};
+use k8s_openapi::api::{
+    apps::v1::Deployment,
+    core::v1::{Pod, Service},
+};
 use serde_json::json;
 
 use crate::support::{NAMESPACE, World, deployment};
@@ -42,4 +45,15 @@ async fn a_restart_writes_nothing() {
     world.restart().await;
     world.pass(Duration::from_hours(2)).await;
     assert_eq!(world.revision().await, before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_same_seed_gives_the_same_world() {
+    let (first, second) = (settled().await, settled().await);
+    let (one, other) = (first.pods(NAMESPACE, "").await, second.pods(NAMESPACE, "").await);
+    let shown = |pods: &[Pod]| serde_json::to_string_pretty(pods).unwrap();
+    assert_eq!(one.len(), 3);
+    // The second began later on the same clock of the runtime, and at the same time on its own.
+    assert_eq!(shown(&one), shown(&other));
+    assert_eq!(first.revision().await, second.revision().await);
 }

@@ -138,6 +138,9 @@ fn sets_of(deployment: &Deployment, models: &[Model]) -> Sets {
 }
 
 proptest! {
+    // Each case is some thousand decisions; these many take seconds, and all seeds ever run add up.
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
     /// Templates change in the middle of rollouts, and everybody acts in any order: never more pods are wanted than are
     /// allowed (those that are on their way out are not counted, as upstream has it), and never fewer that serve once there were enough; in the end everything is new.
     #[test]

@@ -63,7 +63,7 @@ impl Model {
                 Action::Delete(pod) => {
                     self.log.push(format!("-{}", pod.name_any()));
                     self.change(&pod.name_any(), |pod| {
-                        pod.metadata.deletion_timestamp = Some(Time(NOW.parse().unwrap()))
+                        pod.metadata.deletion_timestamp = Some(Time(NOW.parse().unwrap()));
                     });
                 }
             }
