@@ -2,9 +2,13 @@
 
 mod apiserver;
 mod crds;
+mod ending;
+mod operator;
+mod programs;
 mod sidecar;
 mod signals;
 mod system;
+mod up;
 mod upgrade;
 
 use std::{
@@ -42,8 +46,30 @@ enum Command {
     ///
     /// For example: hyperplane crds | kubectl apply --server-side -f -
     Crds(crds::Arguments),
+    /// Run all operators on a management cluster: any Kubernetes.
+    ///
+    /// For example: hyperplane operator --kubeconfig FILE --twin
+    ///
+    /// Logs to standard error (RUST_LOG), and ends at SIGTERM or SIGINT.
+    Operator(operator::Manager),
+    /// Run the operator of the components of one control plane.
+    #[command(hide = true)]
+    ControlPlaneOperator(operator::Tenant),
+    /// Run the operator of the certificates of one control plane.
+    #[command(hide = true)]
+    PkiOperator(operator::Tenant),
+    /// Run the operator of what is inside of one hosted cluster.
+    #[command(hide = true)]
+    ConfigOperator(operator::Tenant),
     #[command(flatten)]
     Sidecar(sidecar::Command),
+    /// Bring up a whole management cluster on this machine: API server, operators and simulated machines.
+    ///
+    /// For example: hyperplane up
+    ///
+    /// Prints one line when it is ready, logs to standard error (RUST_LOG), and ends at SIGTERM or SIGINT. Everything
+    /// is there again at the next start.
+    Up(up::Arguments),
     /// Look at upgrades before they happen, without a cluster.
     Upgrade(upgrade::Arguments),
 }
@@ -54,6 +80,11 @@ fn main() -> ExitCode {
         // Not locked: it serves for long, and others write there too.
         Command::Apiserver(arguments) => apiserver::run(&arguments, &mut io::stdout()).map(|()| ExitCode::SUCCESS),
         Command::Crds(arguments) => crds::run(&arguments, &mut io::stdout().lock()).map(|()| ExitCode::SUCCESS),
+        Command::Operator(arguments) => operator::manage(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::ControlPlaneOperator(arguments) => tenant(operator::Part::ControlPlane, &arguments),
+        Command::PkiOperator(arguments) => tenant(operator::Part::Pki, &arguments),
+        Command::ConfigOperator(arguments) => tenant(operator::Part::Config, &arguments),
+        Command::Up(arguments) => up::run(&arguments, &mut io::stdout()).map(|()| ExitCode::SUCCESS),
         Command::Sidecar(command) => sidecar::run(&command).map(|()| ExitCode::SUCCESS),
         Command::Upgrade(arguments) => upgrade::run(&arguments, &mut io::stdout().lock()),
     };
@@ -66,6 +97,10 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn tenant(part: operator::Part, arguments: &operator::Tenant) -> anyhow::Result<ExitCode> {
+    operator::serve_tenant(part, arguments).map(|()| ExitCode::SUCCESS)
 }
 
 /// A reader such as `head` that has seen enough is no failure.

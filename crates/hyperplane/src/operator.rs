@@ -63,7 +63,7 @@ pub struct Tenant {
 }
 
 /// The image that releases of this program are published under.
-const DEFAULT_IMAGE: &str = concat!("hyperplane.dev/hyperplane:v", env!("CARGO_PKG_VERSION"));
+pub(crate) const DEFAULT_IMAGE: &str = concat!("hyperplane.dev/hyperplane:v", env!("CARGO_PKG_VERSION"));
 
 /// Which operator of a control plane.
 #[derive(Clone, Copy)]

@@ -3,7 +3,6 @@
 //! `hyperplane-sidecars`.
 
 mod availability;
-mod ending;
 mod etcd;
 mod konnectivity;
 mod router;

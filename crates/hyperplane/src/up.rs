@@ -122,7 +122,10 @@ impl Parts {
             image: DEFAULT_IMAGE.to_owned(),
             ingress_domain: Some(arguments.ingress_domain.clone()),
         };
-        embedded.set_up().await.context("the management cluster cannot be set up")?;
+        embedded
+            .set_up()
+            .await
+            .context("the management cluster cannot be set up")?;
         let mut settings = embedded.twin_settings();
         settings.listeners = Listeners::Loopback;
         settings.programs = Programs::judged_by(programs::judge);
@@ -145,7 +148,9 @@ impl Parts {
             Some(Err(error)) => Err(error.into()),
             None => Ok(()),
         };
-        ended.err().unwrap_or_else(|| anyhow::anyhow!("a part ended: this is a mistake of ours"))
+        ended
+            .err()
+            .unwrap_or_else(|| anyhow::anyhow!("a part ended: this is a mistake of ours"))
     }
 
     async fn end(mut self) {

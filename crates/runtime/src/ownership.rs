@@ -184,6 +184,9 @@ mod tests {
     fn the_essence_of_an_intent_is_what_it_can_own() {
         let intent = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "labels": null}, "data": {
             "a": "b", "list": [null, {"c": null}]}});
-        assert_eq!(essence(&intent), json!({"data": {"a": "b", "list": [null, {"c": null}]}}));
+        assert_eq!(
+            essence(&intent),
+            json!({"data": {"a": "b", "list": [null, {"c": null}]}})
+        );
     }
 }

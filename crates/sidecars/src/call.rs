@@ -164,11 +164,8 @@ async fn exchange(
     tokio::select! {
         biased;
         answer = &mut asking => answer,
-        // The connection ends when it broke, or right behind an answer that closes it: then the answer is there.
-        ended = connection => match ended {
-            Ok(()) => asking.await,
-            Err(error) => Err(error.into()),
-        },
+        // The connection ends when it broke, or right behind an answer that closes it. Either way asking knows.
+        _ = connection => asking.await,
     }
 }
 

@@ -1,5 +1,5 @@
-//! PodDisruptionBudgets: how many pods may be missing. Owns the status, which evictions read and take from; it is written
-//! only over the version that was read, so that no eviction in between is forgotten.
+//! PodDisruptionBudgets: how many pods may be missing. Owns the status, which evictions read and take from; it is
+//! written only over the version that was read, so that no eviction in between is forgotten.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -250,8 +250,8 @@ mod tests {
     }
 
     proptest! {
-        /// Evictions that go by the status, and a controller that writes it only over what it read, never take more pods
-        /// than the budget allows, in whichever order they act.
+        /// Evictions that go by the status, and a controller that writes it only over what it read, never take more
+        /// pods than the budget allows, in whichever order they act.
         #[test]
         fn evictions_never_break_a_budget(seed: u64, pods in 1_usize..7, least in 0_i32..7) {
             let mut random = hyperplane_seams::Random::seeded(seed);

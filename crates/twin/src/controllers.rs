@@ -1,5 +1,5 @@
-//! Which controller looks at what. Owns the wiring only: each reads its stores, and is asked again when something changes
-//! that it depends on.
+//! Which controller looks at what. Owns the wiring only: each reads its stores, and is asked again when something
+//! changes that it depends on.
 
 use std::{collections::BTreeSet, sync::Arc};
 

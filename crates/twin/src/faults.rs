@@ -56,8 +56,8 @@ pub enum FaultKind {
     NodeGone,
 }
 
-/// The faults of a world. Cheap to clone; every clone has the same faults, and they can change while the world runs: what
-/// has happened stays, what happens next is looked up.
+/// The faults of a world. Cheap to clone; every clone has the same faults, and they can change while the world runs:
+/// what has happened stays, what happens next is looked up.
 #[derive(Clone, Debug, Default)]
 pub struct Faults(Arc<RwLock<Vec<Fault>>>);
 

@@ -1,12 +1,12 @@
-//! The simulated world: a client of any API server that makes workloads, pods and hosted API servers live, on real or on
-//! virtual time.
+//! The simulated world: a client of any API server that makes workloads, pods and hosted API servers live, on real or
+//! on virtual time.
 //!
-//! A [`Twin`] is everything of a cluster that is behind its API server: the workload controllers, the scheduler, kubelets,
-//! load balancers and volumes; or, where a real cluster has all that, only the kubelets ([`Mode`]). It parses what it runs:
-//! an unknown flag, a missing file or an image that does not exist makes a pod fail with that reason. A container that
-//! runs `kube-apiserver` is an embedded API server with the certificates that its pod mounts; all of one namespace share
-//! one store, which lives as long as the volumes of etcd do. The [`Network`] leads to them in memory, and [`Listeners`]
-//! put them on loopback addresses.
+//! A [`Twin`] is everything of a cluster that is behind its API server: the workload controllers, the scheduler,
+//! kubelets, load balancers and volumes; or, where a real cluster has all that, only the kubelets ([`Mode`]). It parses
+//! what it runs: an unknown flag, a missing file or an image that does not exist makes a pod fail with that reason. A
+//! container that runs `kube-apiserver` is an embedded API server with the certificates that its pod mounts; all of one
+//! namespace share one store, which lives as long as the volumes of etcd do. The [`Network`] leads to them in memory,
+//! and [`Listeners`] put them on loopback addresses.
 //!
 //! Nothing reads a clock, the environment or chance by itself ([`TwinSettings`]). At rest nothing is written.
 

@@ -1,5 +1,5 @@
-//! The machines of the management cluster: made at the start, kept as they are, and left by pods when they are gone. Owns
-//! Nodes that carry the twin's label, and no others.
+//! The machines of the management cluster: made at the start, kept as they are, and left by pods when they are gone.
+//! Owns Nodes that carry the twin's label, and no others.
 
 use std::{sync::Arc, time::Duration};
 

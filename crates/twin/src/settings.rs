@@ -14,8 +14,8 @@ pub enum Mode {
     /// Everything behind an API server that has no other controllers: workloads, scheduler, kubelets, load balancers,
     /// volumes.
     Whole,
-    /// The kubelets of a cluster whose own controllers and scheduler do the rest. Load balancers and volumes are given to
-    /// what belongs to Hyperplane, because such a cluster has no cloud.
+    /// The kubelets of a cluster whose own controllers and scheduler do the rest. Load balancers and volumes are given
+    /// to what belongs to Hyperplane, because such a cluster has no cloud.
     Kubelet,
 }
 
@@ -141,8 +141,8 @@ pub struct Programs(Arc<Judge>);
 type Judge = dyn Fn(&[String]) -> Result<(), String> + Send + Sync;
 
 impl Programs {
-    /// A function that judges the arguments of `hyperplane`: the subcommand and its flags. The error is what the program
-    /// would say.
+    /// A function that judges the arguments of `hyperplane`: the subcommand and its flags. The error is what the
+    /// program would say.
     pub fn judged_by(check: impl Fn(&[String]) -> Result<(), String> + Send + Sync + 'static) -> Self {
         Self(Arc::new(check))
     }

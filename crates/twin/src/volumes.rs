@@ -1,5 +1,5 @@
-//! Volumes: every claim gets one at once, and a volume goes with its claim. Owns claims' and volumes' status; what is on a
-//! volume is the business of whoever uses it.
+//! Volumes: every claim gets one at once, and a volume goes with its claim. Owns claims' and volumes' status; what is
+//! on a volume is the business of whoever uses it.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Writes that are not server-side applies: creations under names that follow from content, small patches, ends. Each can
-//! be repeated without harm. Knows no kind in particular.
+//! Writes that are not server-side applies: creations under names that follow from content, small patches, ends. Each
+//! can be repeated without harm. Knows no kind in particular.
 
 use hyperplane_runtime::{Context, Failure, Kind, ObjectKey};
 use k8s_openapi::{

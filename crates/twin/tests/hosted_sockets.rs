@@ -1,5 +1,9 @@
-//! Hosted API servers on sockets and on real time: the address that the load balancer of a Service shows is where kubectl
-//! reaches them.
+//! Hosted API servers on sockets and on real time: the address that the load balancer of a Service shows is where
+//! kubectl reaches them.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that finds something else than it expects has failed"
+)]
 #![allow(
     clippy::disallowed_methods,
     reason = "kubectl reads the clock of the machine, so this test has to as well"

@@ -13,7 +13,9 @@ use kube::{
 pub(super) async fn connect(kubeconfig: Option<&Path>, context: Option<&str>) -> anyhow::Result<Client> {
     let mut config = match kubeconfig {
         Some(path) => from_file(path, context).await?,
-        None => Config::infer().await.context("no cluster is known: use --kubeconfig FILE")?,
+        None => Config::infer()
+            .await
+            .context("no cluster is known: use --kubeconfig FILE")?,
     };
     // The runner has retries of its own.
     config.default_retry = false;

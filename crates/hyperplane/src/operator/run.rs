@@ -2,11 +2,13 @@
 
 use std::{
     io::{self, Write as _},
-    pin::pin,
+    time::Duration,
 };
 
 use anyhow::Context as _;
+use hyperplane_apiserver::Shared;
 use hyperplane_runtime::{IdentityMode, LeaseSettings, Manager as Operators, Reach};
+use hyperplane_twin::{Listeners, Mode, Programs, Twin, TwinSettings};
 use hyperplane_world::{
     NAMESPACE, OperatorSettings, Roles, Surroundings, discover, manager as operators, set_up, surroundings,
 };
@@ -14,8 +16,10 @@ use kube::Client;
 use tokio_util::sync::CancellationToken;
 
 use super::{Manager, Place, client::connect, health};
-use crate::{signals::Signals, system};
+use crate::{ending, programs, signals::Signals, system};
 
+/// How often machines tell that they live; the controllers of a cluster give them up after forty seconds.
+const HEARTBEAT: Duration = Duration::from_secs(10);
 /// The lease of the manager.
 const LEASE: &str = "hyperplane-operator";
 
@@ -28,19 +32,7 @@ where
     F: Future<Output = anyhow::Result<()>>,
 {
     system::log();
-    system::runtime()?.block_on(async {
-        let mut signals = Signals::new()?;
-        let stop = CancellationToken::new();
-        let mut program = pin!(program(stop.clone()));
-        tokio::select! {
-            ended = &mut program => return ended,
-            () = signals.next() => stop.cancel(),
-        }
-        tokio::select! {
-            ended = &mut program => ended,
-            never = signals.end_at_next() => match never {},
-        }
-    })
+    system::runtime()?.block_on(async { ending::serve(program, Signals::new()?).await })
 }
 
 /// All operators.
@@ -49,15 +41,40 @@ pub(super) async fn manager(arguments: &Manager, stop: CancellationToken) -> any
     let client = connect(place.kubeconfig.as_deref(), place.context.as_deref()).await?;
     if !arguments.no_setup {
         say("Writing kinds, priorities and rights.");
-        set_up(&client).await.context("the management cluster cannot be set up")?;
+        set_up(&client)
+            .await
+            .context("the management cluster cannot be set up")?;
     }
     let instance = instance();
     let mut settings = settings(&client, &arguments.image, instance.clone()).await?;
     settings.facts.ingress_domain.clone_from(&arguments.ingress_domain);
     settings.surroundings = surroundings(&client).await.context(SILENT)?;
-    settings.surroundings.networks.closed.clone_from(&arguments.management_network);
+    settings
+        .surroundings
+        .networks
+        .closed
+        .clone_from(&arguments.management_network);
     settings.lease = (!arguments.no_lease).then(|| LeaseSettings::new(NAMESPACE, LEASE, instance));
-    serve(place, operators(client, settings, Roles::All), stop).await
+    if !arguments.twin {
+        return serve(place, operators(client, settings, Roles::All), stop).await;
+    }
+    let twin = twin(client.clone());
+    settings.reach = twin.network().reach();
+    say("Playing the machines of the cluster.");
+    let all = serve(place, operators(client, settings, Roles::All), stop.clone());
+    // Both end at the stop; the one that ends before ends the other.
+    let machines = async { twin.run(stop.clone()).await.context("the simulated machines ended") };
+    tokio::try_join!(all, machines).map(drop)
+}
+
+/// The machines of a cluster that has its own controllers and scheduler.
+fn twin(client: Client) -> Twin {
+    let mut settings = TwinSettings::new(system::clock(), system::seed(), system::entropy(), Shared::new());
+    settings.mode = Mode::Kubelet;
+    settings.nodes.heartbeat = Some(HEARTBEAT);
+    settings.programs = Programs::judged_by(programs::judge);
+    settings.listeners = Listeners::Loopback;
+    Twin::new(client, settings)
 }
 
 /// One operator of one control plane, as the account that this process has.
@@ -66,7 +83,9 @@ pub(super) async fn tenant(place: &Place, roles: Roles, stop: CancellationToken)
     let instance = instance();
     let mut settings = settings(&client, super::DEFAULT_IMAGE, instance.clone()).await?;
     settings.identity_mode = IdentityMode::Own;
-    settings.lease = roles.account().map(|(namespace, name)| LeaseSettings::new(namespace, name, instance));
+    settings.lease = roles
+        .account()
+        .map(|(namespace, name)| LeaseSettings::new(namespace, name, instance));
     serve(place, operators(client, settings, roles), stop).await
 }
 

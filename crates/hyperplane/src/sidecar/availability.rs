@@ -5,7 +5,7 @@ use std::{convert::Infallible, path::PathBuf};
 use clap::Args;
 use hyperplane_sidecars::availability::{self, RequiredApi, Settings};
 
-use super::ending;
+use crate::ending;
 use crate::signals::Signals;
 
 /// What is waited for.

@@ -13,7 +13,8 @@ use hyperplane_sidecars::{
     span,
 };
 
-use super::{ending, tls::MutualTls};
+use super::tls::MutualTls;
+use crate::ending;
 use crate::signals::Signals;
 
 /// Which members are looked after.

@@ -9,7 +9,8 @@ use hyperplane_sidecars::{
     tunnel::{self, Language, Tunnels},
 };
 
-use super::{ending, tls::MutualTls};
+use super::tls::MutualTls;
+use crate::ending;
 use crate::signals::Signals;
 
 /// From where to where.

@@ -8,7 +8,7 @@ use hyperplane_sidecars::{
     span,
 };
 
-use super::ending;
+use crate::ending;
 use crate::signals::Signals;
 
 /// What is routed.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use hyperplane_sidecars::tail;
 
-use super::ending;
+use crate::ending;
 use crate::signals::Signals;
 
 /// What is copied.

@@ -8,7 +8,7 @@ use hyperplane_sidecars::{
     token::{self, Settings},
 };
 
-use super::ending;
+use crate::ending;
 use crate::{signals::Signals, system};
 
 /// Whose token, and where it goes.

@@ -11,7 +11,7 @@ use hyperplane_sidecars::{
     wait::{self, Target},
 };
 
-use super::ending;
+use crate::ending;
 use crate::signals::Signals;
 
 /// What is waited for.

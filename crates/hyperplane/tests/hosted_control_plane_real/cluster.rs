@@ -52,8 +52,7 @@ impl Cluster {
     /// Makes the network, the Services and their names.
     pub async fn create(directory: PathBuf, plane: &Plane) -> Result<Self> {
         let network = Network::create().await?;
-        // Claims end with the test. A disk that others use, too, makes a member of etcd wait for longer than its
-        // clients do.
+        // Claims end with the test, so nothing in them has to wait for a disk.
         let claims = directory.join(CLAIMS);
         std::fs::create_dir_all(&claims)?;
         run(&format!("mount -t tmpfs claims {}", claims.display())).await?;

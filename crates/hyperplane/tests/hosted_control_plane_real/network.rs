@@ -12,6 +12,10 @@ use crate::command::run;
 
 const BRIDGE: &str = "cluster";
 
+/// The bridge's own hardware address. Without one it takes the lowest of its ports, which changes as pods come and go,
+/// and everybody who knows the one before speaks to nobody for a while.
+const BRIDGE_HARDWARE: &str = "02:00:00:00:00:01";
+
 /// The one node, as clients outside see it.
 pub const NODE: Ipv4Addr = Ipv4Addr::new(10, 20, 0, 1);
 
@@ -25,7 +29,7 @@ impl Network {
     /// Makes the bridge. Everything goes with the namespace that it is in.
     pub async fn create() -> Result<Self> {
         run("ip link set lo up").await?;
-        run(&format!("ip link add {BRIDGE} type bridge")).await?;
+        run(&format!("ip link add {BRIDGE} address {BRIDGE_HARDWARE} type bridge")).await?;
         run(&format!("ip address add {NODE}/16 dev {BRIDGE}")).await?;
         run(&format!("ip link set {BRIDGE} up")).await?;
         Ok(Self {

@@ -47,8 +47,6 @@ where
         .header_read_timeout(WISH)
         .max_buf_size(HEAD_BYTES)
         .max_headers(HEADERS)
-        // A connection is a tunnel or a refusal, and is over then.
-        .keep_alive(false)
         .half_close(true)
         .auto_date_header(false);
     let served = builder.serve_connection(TokioIo::new(stream), service).with_upgrades();
@@ -115,10 +113,12 @@ fn status(error: &OpenError) -> StatusCode {
 fn refusal(status: StatusCode, text: String) -> Response<Full<Bytes>> {
     let mut answer = Response::new(Full::from(text));
     *answer.status_mut() = status;
+    let headers = answer.headers_mut();
     if status == StatusCode::METHOD_NOT_ALLOWED {
-        let allowed = HeaderValue::from_static("CONNECT");
-        answer.headers_mut().insert(header::ALLOW, allowed);
+        headers.insert(header::ALLOW, HeaderValue::from_static("CONNECT"));
     }
+    // A connection is a tunnel or a refusal, and is over then.
+    headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     answer
 }
 

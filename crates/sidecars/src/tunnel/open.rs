@@ -101,11 +101,9 @@ impl Tunnels {
         let upgraded = tokio::select! {
             biased;
             upgraded = &mut asking => upgraded?,
-            // It ends when it hands over the stream, or when it broke, and then asking knows.
-            ended = connection.with_upgrades() => {
-                ended.map_err(OpenError::Broken)?;
-                asking.await?
-            }
+            // It ends when it hands over the stream, or when it broke. Either way asking knows: a server that goes away
+            // right behind its answer has answered.
+            _ = connection.with_upgrades() => asking.await?,
         };
         Ok(TokioIo::new(upgraded))
     }

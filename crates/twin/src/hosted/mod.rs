@@ -1,5 +1,5 @@
-//! Hosted API servers: an embedded one per control-plane namespace, and a front of it per pod. Owns which exist and what
-//! they are made of; whether a pod is one, and whether it is ready, is the kubelet's business.
+//! Hosted API servers: an embedded one per control-plane namespace, and a front of it per pod. Owns which exist and
+//! what they are made of; whether a pod is one, and whether it is ready, is the kubelet's business.
 
 mod blueprint;
 mod cluster;
@@ -162,8 +162,8 @@ impl Hosted {
         (front.cluster.state() == State::Open).then(|| Arc::clone(front))
     }
 
-    /// Whether a controller manager of the namespace works, and with which files: while one does, what Kubernetes' would
-    /// do is done.
+    /// Whether a controller manager of the namespace works, and with which files: while one does, what Kubernetes'
+    /// would do is done.
     pub(crate) fn manage(&self, pod: &ObjectKey, blueprint: Option<ManagerBlueprint>) {
         let cluster = self.state().clusters.get(&pod.namespace).cloned();
         if let Some(cluster) = cluster {

@@ -1,5 +1,5 @@
-//! A pod from its arrival at a node to its end: what its status says next, and when to look again. Pure: everything that
-//! has happened is in the status, so a kubelet that starts anew goes on where it was.
+//! A pod from its arrival at a node to its end: what its status says next, and when to look again. Pure: everything
+//! that has happened is in the status, so a kubelet that starts anew goes on where it was.
 
 use std::time::Duration;
 

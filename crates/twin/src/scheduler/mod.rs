@@ -60,8 +60,8 @@ pub(crate) fn is_waiting(pod: &Pod) -> bool {
 impl Reconciler for Scheduler {
     type Object = Pod;
 
-    /// Places every pod that goes before this one, then this one: the order of priorities holds although the queue knows
-    /// none.
+    /// Places every pod that goes before this one, then this one: the order of priorities holds although the queue
+    /// knows none.
     async fn reconcile(&self, context: &Context, pod: Arc<Pod>) -> Result<Next, Failure> {
         if !is_waiting(&pod) {
             self.forget(&pod);

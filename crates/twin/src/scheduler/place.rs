@@ -1,5 +1,5 @@
-//! Where a pod fits: the filters and scores of upstream's scheduler over values. Pure; priority decides only who is asked
-//! first, which is the caller's business.
+//! Where a pod fits: the filters and scores of upstream's scheduler over values. Pure; priority decides only who is
+//! asked first, which is the caller's business.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 

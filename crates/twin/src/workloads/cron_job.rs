@@ -1,5 +1,5 @@
-//! CronJobs: a Job whenever the schedule says so. Owns which Job is due and which are forgotten; times are UTC, whatever
-//! zone is asked for.
+//! CronJobs: a Job whenever the schedule says so. Owns which Job is due and which are forgotten; times are UTC,
+//! whatever zone is asked for.
 
 use std::sync::Arc;
 

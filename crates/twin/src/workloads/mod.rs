@@ -1,5 +1,5 @@
-//! The workload controllers: what a real management cluster's kube-controller-manager does with Deployments, ReplicaSets,
-//! StatefulSets, DaemonSets, Jobs and CronJobs. Each has a pure decision and a thin reconciler around it.
+//! The workload controllers: what a real management cluster's kube-controller-manager does with Deployments,
+//! ReplicaSets, StatefulSets, DaemonSets, Jobs and CronJobs. Each has a pure decision and a thin reconciler around it.
 
 pub(crate) mod cron_job;
 pub(crate) mod daemon_set;

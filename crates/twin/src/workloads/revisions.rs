@@ -1,5 +1,5 @@
-//! Templates under a name, so that pods can be made of an older one: ControllerRevisions of StatefulSets and DaemonSets.
-//! Pure.
+//! Templates under a name, so that pods can be made of an older one: ControllerRevisions of StatefulSets and
+//! DaemonSets. Pure.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! A control plane small enough to be read at once: etcd, two API servers and a controller manager, with certificates of
-//! its own.
+//! A control plane small enough to be read at once: etcd, two API servers and a controller manager, with certificates
+//! of its own.
 
 use jiff::{SignedDuration, Timestamp};
 use rcgen::{BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, SanType};

@@ -1,5 +1,8 @@
 //! The twin on an embedded API server, on virtual time: what becomes of workloads, and what goes wrong with them.
-#![allow(clippy::unwrap_used, reason = "a test that finds something else than it expects has failed")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that finds something else than it expects has failed"
+)]
 
 #[path = "../control_plane/mod.rs"]
 mod control_plane;

@@ -1,5 +1,5 @@
-//! Deployments: one ReplicaSet per template, and the way from one to the next. Owns the loop; how many pods each set has
-//! is decided in `rollout`, what is said about it in `status`.
+//! Deployments: one ReplicaSet per template, and the way from one to the next. Owns the loop; how many pods each set
+//! has is decided in `rollout`, what is said about it in `status`.
 
 mod rollout;
 mod sets;

@@ -142,7 +142,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     /// Templates change in the middle of rollouts, and everybody acts in any order: never more pods are wanted than are
-    /// allowed (those that are on their way out are not counted, as upstream has it), and never fewer that serve once there were enough; in the end everything is new.
+    /// allowed (those that are on their way out are not counted, as upstream has it), and never fewer that serve once
+    /// there were enough; in the end everything is new.
     #[test]
     fn a_rollout_keeps_its_bounds(seed: u64, replicas in 1_i32..7, surge in 0_i32..4, unavailable in 0_i32..4, templates in 1_usize..4) {
         let mut deployment = deployment(replicas, &json!(surge), &json!(unavailable));

@@ -1,6 +1,6 @@
-//! What happens next to a StatefulSet (upstream: pkg/controller/statefulset/stateful_set_control.go): missing pods first,
-//! in order; then those that are too many, from the end; then those of an older template, from the end, one at a time.
-//! Pure.
+//! What happens next to a StatefulSet (upstream: pkg/controller/statefulset/stateful_set_control.go): missing pods
+//! first, in order; then those that are too many, from the end; then those of an older template, from the end, one at a
+//! time. Pure.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -183,8 +183,8 @@ impl<'a> Plan<'a> {
         actions
     }
 
-    /// Whether a pod that has to be made again is made of the template that pods move away from. Upstream asks the status
-    /// how many are left of it; those that are there tell the same without being behind.
+    /// Whether a pod that has to be made again is made of the template that pods move away from. Upstream asks the
+    /// status how many are left of it; those that are there tell the same without being behind.
     fn needs_current(&self, ordinal: i32) -> bool {
         self.is_rolling() && ordinal < self.first + self.partition.unwrap_or_else(|| self.left(&self.current))
     }

@@ -7,7 +7,7 @@ use crate::signals::Signals;
 
 /// Runs what ends by itself. A container that is told to end before must not look as if it were done: what comes after
 /// it would start.
-pub(super) async fn finish<T, E>(work: impl Future<Output = Result<T, E>>, mut signals: Signals) -> anyhow::Result<T>
+pub(crate) async fn finish<T, E>(work: impl Future<Output = Result<T, E>>, mut signals: Signals) -> anyhow::Result<T>
 where
     E: Into<anyhow::Error>,
 {
@@ -18,7 +18,7 @@ where
 }
 
 /// Runs what never ends by itself and has nothing to finish.
-pub(super) async fn until_told(work: impl Future<Output = ()>, mut signals: Signals) {
+pub(crate) async fn until_told(work: impl Future<Output = ()>, mut signals: Signals) {
     tokio::select! {
         () = work => {}
         () = signals.next() => {}
@@ -26,7 +26,7 @@ pub(super) async fn until_told(work: impl Future<Output = ()>, mut signals: Sign
 }
 
 /// Runs what has something to finish once it is told to end. A second signal ends it at once.
-pub(super) async fn serve<E, F>(
+pub(crate) async fn serve<E, F>(
     program: impl FnOnce(CancellationToken) -> F,
     mut signals: Signals,
 ) -> anyhow::Result<()>
