@@ -333,79 +333,53 @@ mod tests {
             .collect()
     }
 
-    #[test]
-    fn availability_names_the_first_thing_that_is_missing() {
-        let nothing = || vec![];
-        let cases: Vec<(&str, Case)> = vec![
+    /// What is missing, and the reason that names it.
+    fn lacking() -> Vec<(&'static str, Case)> {
+        let with = |workloads| Case {
+            workloads,
+            ..serving()
+        };
+        let infrastructure = Case {
+            missing: vec!["an address".to_owned()],
+            has_kubeconfig: false,
+            ..serving()
+        };
+        let kubeconfig = Case {
+            has_kubeconfig: false,
+            ..with(Vec::new())
+        };
+        let unreachable = Case {
+            health: Some(Err("refused".to_owned())),
+            ..serving()
+        };
+        let component = || Case {
+            unavailable: vec!["kube-scheduler".to_owned()],
+            ..serving()
+        };
+        let later = Case {
+            status: json!({"initialization": {"controlPlaneInitialized": true}}),
+            ..component()
+        };
+        vec![
             ("AsExpected", serving()),
-            (
-                "WaitingOnInfrastructureReady",
-                Case {
-                    missing: vec!["an address".to_owned()],
-                    has_kubeconfig: false,
-                    ..serving()
-                },
-            ),
-            (
-                "KubeconfigWaitingForCreate",
-                Case {
-                    has_kubeconfig: false,
-                    workloads: nothing(),
-                    ..serving()
-                },
-            ),
-            (
-                "StatefulSetNotFound",
-                Case {
-                    workloads: nothing(),
-                    ..serving()
-                },
-            ),
-            (
-                "EtcdWaitingForQuorum",
-                Case {
-                    workloads: vec![("etcd", etcd(1))],
-                    ..serving()
-                },
-            ),
-            (
-                "NotFound",
-                Case {
-                    workloads: vec![("etcd", etcd(2))],
-                    ..serving()
-                },
-            ),
+            ("WaitingOnInfrastructureReady", infrastructure),
+            ("KubeconfigWaitingForCreate", kubeconfig),
+            ("StatefulSetNotFound", with(Vec::new())),
+            ("EtcdWaitingForQuorum", with(vec![("etcd", etcd(1))])),
+            ("NotFound", with(vec![("etcd", etcd(2))])),
             (
                 "WaitingForAvailable",
-                Case {
-                    workloads: vec![("etcd", etcd(2)), ("kube-apiserver", api_server(false))],
-                    ..serving()
-                },
+                with(vec![("etcd", etcd(2)), ("kube-apiserver", api_server(false))]),
             ),
-            (
-                "KASLoadBalancerNotReachable",
-                Case {
-                    health: Some(Err("refused".to_owned())),
-                    ..serving()
-                },
-            ),
-            (
-                "ComponentsNotAvailable",
-                Case {
-                    unavailable: vec!["kube-scheduler".to_owned()],
-                    ..serving()
-                },
-            ),
-            (
-                "AsExpected",
-                Case {
-                    unavailable: vec!["kube-scheduler".to_owned()],
-                    status: json!({"initialization": {"controlPlaneInitialized": true}}),
-                    ..serving()
-                },
-            ),
-        ];
-        for (reason, case) in cases {
+            ("KASLoadBalancerNotReachable", unreachable),
+            ("ComponentsNotAvailable", component()),
+            ("AsExpected", later),
+        ]
+    }
+
+    #[test]
+    fn availability_names_the_first_thing_that_is_missing() {
+        for (reason, case) in lacking() {
             let (status, found) = judge(case)["Available"].clone();
             assert_eq!((status, found.as_str()), (Some(reason == "AsExpected"), reason));
         }

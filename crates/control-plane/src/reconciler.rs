@@ -10,11 +10,11 @@ use hyperplane_api::{
         paused::Pause,
     },
 };
-use hyperplane_component_driver::{Driver, Outcome, revision};
+use hyperplane_component_driver::{Driver, Outcome, revision, serves, tenant};
 use hyperplane_components::{
     Component, Infrastructure, Inputs, Management, Objects, catalogue, control_plane_version, missing_images, observe,
 };
-use hyperplane_runtime::{Context, Failure, Identity, Next, Reconciler, Store};
+use hyperplane_runtime::{Context, Failure, Next, Reconciler, Store};
 use kube::ResourceExt as _;
 
 use crate::{
@@ -61,8 +61,7 @@ impl Reconciler for ControlPlanes {
             None => {}
         }
         let namespace = control_plane.namespace().unwrap_or_default();
-        let identity = Identity::new(&namespace, roles::CONTROL_PLANE_OPERATOR).map_err(Failure::fatal)?;
-        let context = context.acting_as(identity);
+        let context = tenant(context, &self.settings.scope, &namespace, roles::CONTROL_PLANE_OPERATOR)?;
         let releases = read::releases(&control_plane, &self.releases);
         match releases {
             Ok(releases) => self.run(&context, &control_plane, &releases).await,
@@ -89,10 +88,11 @@ impl Reconciler for ControlPlanes {
 }
 
 impl ControlPlanes {
-    /// Whether this process works on the release that the control plane asks for.
+    /// Whether this process serves the control plane, and works on the release that it asks for.
     fn is_ours(&self, control_plane: &HostedControlPlane) -> bool {
         let only = self.settings.only_release.as_deref();
-        only.is_none_or(|only| only == read::control_plane_image(control_plane))
+        serves(&self.settings.scope, control_plane)
+            && only.is_none_or(|only| only == read::control_plane_image(control_plane))
     }
 
     async fn run(
@@ -124,7 +124,7 @@ impl ControlPlanes {
         self.report(context, &inputs, &missing, &outcomes).await?;
         match outcomes.into_iter().find_map(|outcome| outcome.failure) {
             Some(failure) => Err(failure),
-            None => Ok(self.next(control_plane)),
+            None => Ok(next(control_plane)),
         }
     }
 
@@ -221,11 +221,11 @@ impl ControlPlanes {
     ) -> Result<(), Failure> {
         context.apply_status(control_plane, status).await.map(drop)
     }
+}
 
-    fn next(&self, control_plane: &HostedControlPlane) -> Next {
-        let is_ready = control_plane.status.as_ref().is_some_and(|status| status.ready);
-        Next::After(if is_ready { LOOK_AGAIN } else { LOOK_AGAIN_SOON })
-    }
+fn next(control_plane: &HostedControlPlane) -> Next {
+    let is_ready = control_plane.status.as_ref().is_some_and(|status| status.ready);
+    Next::After(if is_ready { LOOK_AGAIN } else { LOOK_AGAIN_SOON })
 }
 
 /// Whether the hosted cluster has cleaned up, or nobody expects it to any more.

@@ -15,10 +15,11 @@ use hyperplane_api::{
         version_status::{ClusterVersionStatus, UpdateState},
     },
 };
+use hyperplane_component_driver::{serves, tenant};
 use hyperplane_components::observe;
 use hyperplane_planner::release::{Release, resolve};
 use hyperplane_runtime::{
-    Context, EventType, Failure, Fence, Identity, Next, Reconciler, Remote, Store,
+    Context, EventType, Failure, Fence, Next, Reconciler, Remote, Store,
     conditions::{Observation, holds, merge},
 };
 use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service};
@@ -60,12 +61,11 @@ impl Reconciler for HostedConfig {
         let is_paused = text
             .and_then(|text| pause(text).ok())
             .is_some_and(|pause| pause.holds_at(context.now()));
-        if is_paused || !serves(&control_plane) {
+        if is_paused || !serves(&self.settings.scope, &control_plane) || !answers(&control_plane) {
             return Ok(Next::OnChange);
         }
         let namespace = control_plane.namespace().unwrap_or_default();
-        let identity = Identity::new(&namespace, roles::CONFIG_OPERATOR).map_err(Failure::fatal)?;
-        let context = context.acting_as(identity);
+        let context = tenant(context, &self.settings.scope, &namespace, roles::CONFIG_OPERATOR)?;
         let all = self.releases.all();
         let objects = || all.iter().map(AsRef::as_ref);
         let release = resolve(&control_plane.spec.release_image, objects()).map_err(Failure::retry)?;
@@ -229,7 +229,7 @@ fn kept(conditions: &[k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition]
 }
 
 /// Whether there is an API server to talk to.
-fn serves(control_plane: &HostedControlPlane) -> bool {
+fn answers(control_plane: &HostedControlPlane) -> bool {
     let status = control_plane.status.as_ref();
     status.is_some_and(|status| holds(&status.conditions, types::KUBE_API_SERVER_AVAILABLE.as_str()))
 }

@@ -62,6 +62,12 @@ pub(crate) fn node(pod: &Pod) -> &str {
     spec(pod).and_then(|spec| spec.node_name.as_deref()).unwrap_or_default()
 }
 
+/// The service account that a pod runs as.
+pub(crate) fn service_account(pod: &Pod) -> &str {
+    let name = pod.spec.as_ref().and_then(|spec| spec.service_account_name.as_deref());
+    name.unwrap_or("default")
+}
+
 /// What it asks for.
 pub(crate) const fn spec(pod: &Pod) -> Option<&PodSpec> {
     pod.spec.as_ref()

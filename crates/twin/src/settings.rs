@@ -2,6 +2,7 @@
 
 use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
+use futures::future::BoxFuture;
 use hyperplane_apiserver::{Entropy, Shared};
 use hyperplane_runtime::OutboundLimits;
 use hyperplane_seams::{Clock, Random};
@@ -136,19 +137,50 @@ impl fmt::Debug for Images {
 
 /// What is known of programs of our own: the flags of Kubernetes' and etcd's are in tables here.
 #[derive(Clone)]
-pub struct Programs(Arc<Judge>);
+pub struct Programs {
+    check: Arc<Check>,
+    run: Arc<Run>,
+}
 
-type Judge = dyn Fn(&[String]) -> Result<(), String> + Send + Sync;
+type Check = dyn Fn(&[String]) -> Result<(), String> + Send + Sync;
+type Run = dyn Fn(&Program) -> Option<BoxFuture<'static, ()>> + Send + Sync;
+
+/// A program of our own in a container that has started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// The name of the pod.
+    pub pod: String,
+    /// Its namespace.
+    pub namespace: String,
+    /// The service account that it runs as.
+    pub service_account: String,
+    /// The subcommand and its flags, with variables put in.
+    pub arguments: Vec<String>,
+}
 
 impl Programs {
-    /// A function that judges the arguments of `hyperplane`: the subcommand and its flags. The error is what the
-    /// program would say.
+    /// A function that judges the arguments of `hyperplane`: the subcommand and its flags. The error is what the program
+    /// would say.
     pub fn judged_by(check: impl Fn(&[String]) -> Result<(), String> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(check))
+        Self {
+            check: Arc::new(check),
+            run: Arc::new(|_| None),
+        }
+    }
+
+    /// The same, and a function that gives what a program does while its container runs; none for those of which nothing
+    /// is to be seen.
+    pub fn run_by(mut self, run: impl Fn(&Program) -> Option<BoxFuture<'static, ()>> + Send + Sync + 'static) -> Self {
+        self.run = Arc::new(run);
+        self
     }
 
     pub(crate) fn check(&self, arguments: &[String]) -> Result<(), String> {
-        (self.0)(arguments)
+        (self.check)(arguments)
+    }
+
+    pub(crate) fn start(&self, program: &Program) -> Option<BoxFuture<'static, ()>> {
+        (self.run)(program)
     }
 }
 

@@ -1,11 +1,15 @@
 //! A management cluster in this process: the embedded API server, the twin that is everything behind it, and the
 //! operators. Owns who reaches the server as whom.
 
+use std::sync::{Arc, OnceLock};
+
+use futures::{FutureExt as _, future::BoxFuture};
 use hyperplane_access::User;
 use hyperplane_apiserver::{Entropy, Server, Shared};
 use hyperplane_runtime::{Clock, Failure, IdentityMode, LeaseSettings, Manager};
-use hyperplane_twin::{Network, Twin, TwinSettings};
+use hyperplane_twin::{Network, Program, Twin, TwinSettings};
 use kube::Client;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     discovery::{Surroundings, discover, surroundings},
@@ -58,10 +62,33 @@ impl Embedded {
         TwinSettings::new(self.clock.clone(), self.seed, self.entropy.clone(), self.shared.clone())
     }
 
-    /// The twin of this cluster.
-    pub fn twin(&self, settings: TwinSettings) -> Twin {
+    /// The twin of this cluster. Operators that have pods of their own run in it, as the accounts of those pods.
+    pub fn twin(&self, mut settings: TwinSettings) -> Twin {
+        let network = Arc::new(OnceLock::new());
+        let (embedded, known) = (self.clone(), Arc::clone(&network));
+        settings.programs = settings
+            .programs
+            .run_by(move |program| embedded.program(program, known.get()?));
         let user = User::with_groups(TWIN, vec![MASTERS.to_owned()]);
-        Twin::new(self.client(user), settings)
+        let twin = Twin::new(self.client(user), settings);
+        network.get_or_init(|| twin.network());
+        twin
+    }
+
+    /// What a program does whose container runs.
+    fn program(&self, program: &Program, network: &Network) -> Option<BoxFuture<'static, ()>> {
+        let roles = Roles::of_arguments(&program.arguments)?;
+        let (embedded, network, pod) = (self.clone(), network.clone(), program.pod.clone());
+        let work = async move {
+            let ended = match embedded.operators(&pod, &network, roles).await {
+                Ok(manager) => manager.run(CancellationToken::new()).await.map_err(Failure::fatal),
+                Err(failure) => Err(failure),
+            };
+            if let Err(failure) = ended {
+                tracing::error!(pod, error = failure.report(), "An operator ended.");
+            }
+        };
+        Some(work.boxed())
     }
 
     /// The operators of these roles, with the rights that they would have on any cluster.
@@ -88,6 +115,6 @@ impl Embedded {
             surroundings,
             reach: network.reach(),
         };
-        Ok(operators::manager(client, settings, roles))
+        Ok(operators::manager(client, &settings, roles))
     }
 }

@@ -39,6 +39,25 @@ pub enum Roles {
 }
 
 impl Roles {
+    /// The roles that a command line of this program asks for: the subcommand and its flags.
+    pub fn of_arguments(arguments: &[String]) -> Option<Self> {
+        let (subcommand, flags) = arguments.split_first()?;
+        let flag = |name: &str| {
+            let mut values = flags.iter().filter_map(|flag| flag.strip_prefix(name)?.strip_prefix('='));
+            values.next_back().map(str::to_owned)
+        };
+        let namespace = flag("--namespace")?;
+        match subcommand.as_str() {
+            "control-plane-operator" => Some(Self::ControlPlane {
+                namespace,
+                only_release: flag("--only-release"),
+            }),
+            "pki-operator" => Some(Self::Pki { namespace }),
+            "config-operator" => Some(Self::Config { namespace }),
+            _ => None,
+        }
+    }
+
     /// The service account of an operator of one namespace: namespace and name.
     pub fn account(&self) -> Option<(&str, &'static str)> {
         match self {
@@ -74,19 +93,19 @@ pub struct OperatorSettings {
 }
 
 /// A manager with the operators of these roles.
-pub fn manager(client: Client, settings: OperatorSettings, roles: Roles) -> Manager {
+pub fn manager(client: Client, settings: &OperatorSettings, roles: Roles) -> Manager {
     let mut of_manager = Settings::new("hyperplane", &settings.instance, settings.clock.clone(), settings.seed);
     of_manager.identity_mode = settings.identity_mode;
     of_manager.lease.clone_from(&settings.lease);
     let mut manager = Manager::new(client, of_manager);
     match roles {
-        Roles::All => add_all(&mut manager, &settings),
+        Roles::All => add_all(&mut manager, settings),
         Roles::ControlPlane {
             namespace,
             only_release,
-        } => add_control_plane(&mut manager, &settings, Scope::Namespace(namespace), only_release),
-        Roles::Pki { namespace } => add_pki(&mut manager, &settings, Scope::Namespace(namespace)),
-        Roles::Config { namespace } => add_config(&mut manager, &settings, Scope::Namespace(namespace)),
+        } => add_control_plane(&mut manager, settings, Scope::Namespace(namespace), only_release),
+        Roles::Pki { namespace } => add_pki(&mut manager, settings, Scope::Namespace(namespace)),
+        Roles::Config { namespace } => add_config(&mut manager, settings, Scope::Namespace(namespace)),
     }
     manager
 }
@@ -133,4 +152,41 @@ fn add_config(manager: &mut Manager, settings: &OperatorSettings, scope: Scope) 
         reach: settings.reach.clone(),
     };
     hyperplane_hosted_config::register(manager, of_operator);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operators_are_known_by_their_arguments() {
+        let roles = |line: &str| {
+            let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+            Roles::of_arguments(&words)
+        };
+        let namespace = || "clusters-one".to_owned();
+        let cases = [
+            ("", None),
+            ("pki-operator", None),
+            ("router --namespace=clusters-one", None),
+            (
+                "pki-operator --namespace=clusters-one",
+                Some(Roles::Pki { namespace: namespace() }),
+            ),
+            (
+                "config-operator --listen=:8080 --namespace=clusters-one",
+                Some(Roles::Config { namespace: namespace() }),
+            ),
+            (
+                "control-plane-operator --namespace=clusters-one --only-release=example.com/a:1",
+                Some(Roles::ControlPlane {
+                    namespace: namespace(),
+                    only_release: Some("example.com/a:1".to_owned()),
+                }),
+            ),
+        ];
+        for (line, wanted) in cases {
+            assert_eq!(roles(line), wanted, "{line}");
+        }
+    }
 }

@@ -31,7 +31,7 @@ const PRIORITIES: &[(&str, i32, &str)] = &[
 ];
 
 /// How long the server is given to serve a new kind, and how often it is asked.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Sets up a management cluster through a client that may do everything.

@@ -37,6 +37,12 @@ pub mod keys {
     pub const ENCRYPTION_KEY: &str = "key";
     /// The configuration of encryption at rest.
     pub const ENCRYPTION_CONFIGURATION: &str = "config.yaml";
+    /// What a machine shows to the ignition server, in the Secret of a token.
+    pub const TOKEN: &str = "token";
+    /// The token before, which machines that started already still have.
+    pub const OLD_TOKEN: &str = "old_token";
+    /// What a machine that shows the token is given: an Ignition config, as JSON.
+    pub const PAYLOAD: &str = "payload";
 }
 
 /// ConfigMaps with bundles of trusted certificates, under [`keys::CA_CERTIFICATE`]. Written by the PKI operator.

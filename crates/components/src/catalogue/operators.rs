@@ -4,7 +4,9 @@ use hyperplane_api::constants::{annotations, objects::roles};
 
 use crate::{
     component::{Asset, Component, Traits, WorkloadKind, asset},
+    flags,
     inputs::Inputs,
+    manifest::Workload,
 };
 
 const CONTROL_PLANE_ASSETS: &[Asset] = &[asset!("control-plane-operator/deployment.yaml")];
@@ -25,6 +27,7 @@ pub(super) const CONTROL_PLANE: Component = Component {
         ..TRAITS
     },
     predicate: are_dedicated,
+    adapt: bind_to_release,
     ..Component::new(
         roles::CONTROL_PLANE_OPERATOR,
         WorkloadKind::Deployment,
@@ -48,6 +51,13 @@ pub(super) const CONFIG: Component = Component {
     predicate: are_dedicated,
     ..Component::new(roles::CONFIG_OPERATOR, WorkloadKind::Deployment, CONFIG_ASSETS)
 };
+
+/// While an upgrade replaces the operator, the old one keeps its hands off what the new one does.
+fn bind_to_release(inputs: &Inputs<'_>, workload: &mut Workload) {
+    if let Some(container) = workload.container_mut(roles::CONTROL_PLANE_OPERATOR) {
+        flags::set(container, "only-release", inputs.release_image());
+    }
+}
 
 fn are_dedicated(inputs: &Inputs<'_>) -> bool {
     inputs.has_dedicated_operators()

@@ -48,11 +48,9 @@ pub(super) fn build(blueprint: &Blueprint<'_>) -> Access {
         rules::pki_operator_everywhere(blueprint.namespace),
     );
     if blueprint.has_dedicated_operators() {
-        granted.everywhere(
-            blueprint,
-            roles::CONTROL_PLANE_OPERATOR,
-            rules::dedicated_operator_everywhere(),
-        );
+        for role in [roles::CONTROL_PLANE_OPERATOR, roles::CONFIG_OPERATOR] {
+            granted.everywhere(blueprint, role, rules::dedicated_operator_everywhere());
+        }
     }
     if blueprint.runs_cluster_api {
         granted.everywhere(blueprint, CLUSTER_API, rules::cluster_api_everywhere());

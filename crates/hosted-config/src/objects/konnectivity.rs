@@ -60,7 +60,8 @@ fn fingerprint(secret: &Secret) -> String {
     let data = secret.data.as_ref();
     let certificate = data.and_then(|data| data.get(keys::TLS_CERTIFICATE));
     let digest = Sha256::digest(certificate.map_or(&[][..], |certificate| &certificate.0));
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    let start = digest.iter().take(8).fold(0_u64, |start, byte| start << 8 | u64::from(*byte));
+    format!("{start:016x}")
 }
 
 fn named(name: &str) -> ObjectMeta {

@@ -56,12 +56,12 @@ pub(super) async fn manager(arguments: &Manager, stop: CancellationToken) -> any
         .clone_from(&arguments.management_network);
     settings.lease = (!arguments.no_lease).then(|| LeaseSettings::new(NAMESPACE, LEASE, instance));
     if !arguments.twin {
-        return serve(place, operators(client, settings, Roles::All), stop).await;
+        return serve(place, operators(client, &settings, Roles::All), stop).await;
     }
     let twin = twin(client.clone());
     settings.reach = twin.network().reach();
     say("Playing the machines of the cluster.");
-    let all = serve(place, operators(client, settings, Roles::All), stop.clone());
+    let all = serve(place, operators(client, &settings, Roles::All), stop.clone());
     // Both end at the stop; the one that ends before ends the other.
     let machines = async { twin.run(stop.clone()).await.context("the simulated machines ended") };
     tokio::try_join!(all, machines).map(drop)
@@ -86,7 +86,7 @@ pub(super) async fn tenant(place: &Place, roles: Roles, stop: CancellationToken)
     settings.lease = roles
         .account()
         .map(|(namespace, name)| LeaseSettings::new(namespace, name, instance));
-    serve(place, operators(client, settings, roles), stop).await
+    serve(place, operators(client, &settings, roles), stop).await
 }
 
 async fn settings(client: &Client, image: &str, instance: String) -> anyhow::Result<OperatorSettings> {

@@ -6,12 +6,13 @@ mod container;
 mod environment;
 mod facts;
 mod files;
+mod processes;
 mod world;
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use hyperplane_runtime::{Context, EventType, Failure, Next, ObjectKey, Reconciler};
-use k8s_openapi::api::core::v1::{Container, Pod};
+use k8s_openapi::api::core::v1::{Container, ContainerStatus, Pod};
 use kube::ResourceExt;
 
 use self::{
@@ -22,8 +23,8 @@ pub(crate) use self::{environment::invocation, facts::Serving, files::References
 use crate::{
     hosted::{Blueprint, ManagerBlueprint},
     moment, nodes, pods,
-    programs::{API_SERVER, CONTROLLER_MANAGER, Flags},
-    settings::Pace,
+    programs::{API_SERVER, CONTROLLER_MANAGER, Flags, Invocation, OURS},
+    settings::{Pace, Program},
     write,
 };
 
@@ -84,6 +85,7 @@ impl Reconciler for Kubelet {
         if self.world.pods.get(key).is_none() {
             self.world.hosted.stop(key);
             self.world.hosted.manage(key, None);
+            self.world.processes.end(key);
             self.world.release(key);
         }
         Ok(())
@@ -124,13 +126,13 @@ impl Kubelet {
         let running = pods::containers(pod)
             .iter()
             .filter(|container| is_running(pod, &container.name));
-        let (mut serves, mut manages) = (false, None);
+        let (mut serves, mut manages, mut ours) = (false, None, BTreeMap::new());
         for container in running {
-            let Some((program, flags)) = self.program(pod, container) else {
+            let Some((invocation, flags)) = self.program(pod, container) else {
                 continue;
             };
             let read = |path: &str| files::read(pod, container, path, self.world.as_ref());
-            match program.as_str() {
+            match invocation.program.as_str() {
                 API_SERVER => {
                     let image = container.image.as_deref().unwrap_or_default();
                     let blueprint = Blueprint::read(&flags, image, &read);
@@ -140,6 +142,15 @@ impl Kubelet {
                 CONTROLLER_MANAGER if pods::is_ready(pod) && !pods::is_terminating(pod) => {
                     manages = Some(ManagerBlueprint::read(&flags, &read));
                 }
+                OURS if !pods::is_terminating(pod) => {
+                    let program = Program {
+                        pod: pod.name_any(),
+                        namespace: pod.namespace().unwrap_or_default(),
+                        service_account: pods::service_account(pod).to_owned(),
+                        arguments: invocation.arguments,
+                    };
+                    ours.insert(container.name.clone(), (incarnation(pod, &container.name), program));
+                }
                 _ => {}
             }
         }
@@ -147,32 +158,37 @@ impl Kubelet {
             self.world.hosted.stop(&key);
         }
         self.world.hosted.manage(&key, manages);
+        self.world.processes.keep(&key, self.world.programs(), ours);
     }
 
-    fn program(&self, pod: &Pod, container: &Container) -> Option<(String, Flags)> {
+    fn program(&self, pod: &Pod, container: &Container) -> Option<(Invocation, Flags)> {
         let invocation = invocation(pod, container, self.world.as_ref()).ok()?;
         let read = |path: &str| files::read(pod, container, path, self.world.as_ref());
         let flags = invocation.check(self.world.programs(), &read).ok()?;
-        Some((invocation.program, flags))
+        Some((invocation, flags))
     }
 
     fn quit(&self, pod: &Pod) {
         let key = ObjectKey::of(pod);
         self.world.hosted.stop(&key);
         self.world.hosted.manage(&key, None);
+        self.world.processes.end(&key);
     }
 }
 
+/// What tells one run of a container from the next.
+fn incarnation(pod: &Pod, container: &str) -> String {
+    let restarts = status(pod, container).map_or(0, |status| status.restart_count);
+    format!("{}/{restarts}", pod.uid().unwrap_or_default())
+}
+
 fn is_running(pod: &Pod, container: &str) -> bool {
-    let statuses = pod
-        .status
-        .as_ref()
-        .and_then(|status| status.container_statuses.as_deref());
-    let found = statuses
-        .unwrap_or_default()
-        .iter()
-        .find(|status| status.name == container);
-    found.is_some_and(container::is_running)
+    status(pod, container).is_some_and(container::is_running)
+}
+
+fn status<'a>(pod: &'a Pod, container: &str) -> Option<&'a ContainerStatus> {
+    let statuses = pod.status.as_ref()?.container_statuses.as_ref()?;
+    statuses.iter().find(|status| status.name == container)
 }
 
 /// What a container of a pod finds under a path.

@@ -11,7 +11,10 @@ use hyperplane_seams::Random;
 use k8s_openapi::api::core::v1::{ConfigMap, Node, PersistentVolumeClaim, Pod, Secret, Service};
 use kube::ResourceExt;
 
-use super::facts::{Facts, Serving};
+use super::{
+    facts::{Facts, Serving},
+    processes::Processes,
+};
 use crate::{
     faults::{FaultKind, Faults},
     hosted::Hosted,
@@ -20,6 +23,7 @@ use crate::{
     programs::{Address, Need},
     services::endpoints::serves,
     settings::{Images, Programs, TwinSettings},
+    tasks::Tasks,
 };
 
 /// The addresses of pods: 10.128.0.0/9.
@@ -44,6 +48,8 @@ pub(crate) struct World {
     pub(crate) faults: Faults,
     /// The hosted API servers.
     pub(crate) hosted: Arc<Hosted>,
+    /// The programs of our own that run.
+    pub(crate) processes: Processes,
     images: Images,
     programs: Programs,
     seed: u64,
@@ -52,7 +58,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn new(manager: &Manager, settings: &TwinSettings, hosted: Arc<Hosted>) -> Self {
+    pub(crate) fn new(manager: &Manager, settings: &TwinSettings, hosted: Arc<Hosted>, tasks: Tasks) -> Self {
         Self {
             pods: manager.store(Watch::all()),
             nodes: manager.store(Watch::all()),
@@ -62,6 +68,7 @@ impl World {
             claims: manager.store(Watch::all()),
             faults: settings.faults.clone(),
             hosted,
+            processes: Processes::new(tasks),
             images: settings.images.clone(),
             programs: settings.programs.clone(),
             seed: settings.seed,
