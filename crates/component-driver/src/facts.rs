@@ -38,7 +38,9 @@ impl Facts {
                 .to_owned(),
             has_monitors: self.has_monitors,
             user_id: annotation(annotations::DEFAULT_SECURITY_CONTEXT_UID.as_str()).and_then(|text| text.parse().ok()),
-            ingress_domain: self.ingress_domain.clone(),
+            ingress_domain: annotation(ours::INGRESS_DOMAIN.as_str())
+                .or(self.ingress_domain.as_deref())
+                .map(str::to_owned),
         }
     }
 }

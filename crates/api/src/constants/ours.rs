@@ -19,6 +19,8 @@ constants! { Annotation in ALL:
     RENDER_IMAGE = "hyperplane.dev/render-image";
     /// On HostedControlPlane: in how many zones its pods can be spread. It moves with the revision, too.
     RENDER_ZONES = "hyperplane.dev/render-zones";
+    /// On HostedControlPlane: the domain of its endpoints without a hostname. It never moves: clients know the names.
+    INGRESS_DOMAIN = "hyperplane.dev/ingress-domain";
     /// On HostedCluster: the new value asks for the current revision of our manifests without an upgrade.
     RENDER_REVISION_REQUEST = "hyperplane.dev/render-revision-request";
     /// On HostedControlPlane: the restart date of the HostedCluster that was last handed on. One that was set on the

@@ -36,6 +36,7 @@ const COMPUTED: &[hyperplane_api::constants::Annotation] = &[
     ours::RENDER_REVISION,
     ours::RENDER_IMAGE,
     ours::RENDER_ZONES,
+    ours::INGRESS_DOMAIN,
     ours::RESTART_DATE_SYNCED,
 ];
 
@@ -99,6 +100,7 @@ fn computed(blueprint: &Blueprint<'_>) -> BTreeMap<String, String> {
             .map(|user| pair(annotations::DEFAULT_SECURITY_CONTEXT_UID, &user.to_string())),
     );
     found.extend(rendering(blueprint));
+    found.extend(ingress_domain(blueprint));
     found.extend(restart(blueprint));
     found
 }
@@ -128,6 +130,14 @@ fn rendering(blueprint: &Blueprint<'_>) -> Vec<(String, String)> {
         pair(key, kept.unwrap_or(&current))
     };
     current.into_iter().map(value).collect()
+}
+
+/// The domain that a control plane began with. Clients know the names under it.
+fn ingress_domain(blueprint: &Blueprint<'_>) -> Option<(String, String)> {
+    let live = blueprint.seen.control_plane.as_deref();
+    let kept = live.and_then(|live| annotation(live, ours::INGRESS_DOMAIN));
+    let current = blueprint.settings.facts.ingress_domain.as_deref();
+    kept.or(current).map(|domain| pair(ours::INGRESS_DOMAIN, domain))
 }
 
 /// A restart that the cluster asks for is handed on once. One that was asked of the control plane itself is left alone until

@@ -151,6 +151,20 @@ fn how_a_control_plane_is_rendered_moves_with_its_release_or_on_request_only() {
 }
 
 #[test]
+fn a_control_plane_keeps_the_domain_that_it_began_with() {
+    let plain = cluster(&json!({}));
+    let mut seen = seen(&plain);
+    let key = ours::INGRESS_DOMAIN.as_str();
+    let first = desired(&plain, &seen, &settings());
+    assert_eq!(annotations_of(&first)[key], "apps.example.com");
+    let old = json!({"metadata": {"annotations": {key: "old.example.com"}}});
+    seen.namespace = Some(namespace(&plain, UID));
+    seen.control_plane = Some(live(&first.control_plane, &old));
+    let upgraded = cluster(&json!({"spec": {"release": {"image": "hyperplane.dev/kubernetes:v1.36.2"}}}));
+    assert_eq!(annotations_of(&desired(&upgraded, &seen, &settings()))[key], "old.example.com");
+}
+
+#[test]
 fn a_restart_is_handed_on_once() {
     let key = annotations::RESTART_DATE.as_str();
     let asking = |date: &str| cluster(&json!({"metadata": {"annotations": {key: date}}}));
