@@ -41,6 +41,13 @@ pub(crate) fn runs_cluster_api(cluster: &HostedCluster, pair: &ReleasePair, plat
         && has(provider.component, provider.image_override)
 }
 
+/// The control plane with the platform of its cluster, which is what its machines have: one with agents is itself of none.
+pub(crate) fn with_platform(control_plane: &HostedControlPlane, cluster: &HostedCluster) -> HostedControlPlane {
+    let mut shown = control_plane.clone();
+    shown.spec.platform.clone_from(&cluster.spec.platform);
+    shown
+}
+
 /// Brings the components in line.
 pub(crate) async fn drive(
     context: &Context,

@@ -180,7 +180,7 @@ impl HostedClusters {
             runs_cluster_api,
         });
         seen.control_plane = apply::apply(context, &self.stores, cluster, seen, &desired).await?;
-        self.run_components(context, seen, pair).await?;
+        self.run_components(context, cluster, seen, pair).await?;
         if runs_cluster_api {
             components::hold(context, &self.stores, &namespace).await?;
         } else {
@@ -192,12 +192,19 @@ impl HostedClusters {
         }
     }
 
-    async fn run_components(&self, context: &Context, seen: &Seen, pair: &ReleasePair) -> Result<(), Failure> {
+    async fn run_components(
+        &self,
+        context: &Context,
+        cluster: &HostedCluster,
+        seen: &Seen,
+        pair: &ReleasePair,
+    ) -> Result<(), Failure> {
         let (Some(control_plane), Some(infrastructure)) = (&seen.control_plane, self.infrastructure(seen)) else {
             return Err(Failure::wait("the control plane that was just written to show up"));
         };
         let facts = &self.settings.facts;
-        components::drive(context, &self.driver, facts, control_plane, &infrastructure, seen, pair).await
+        let shown = components::with_platform(control_plane, cluster);
+        components::drive(context, &self.driver, facts, &shown, &infrastructure, seen, pair).await
     }
 
     /// Where the control plane is reached.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use hyperplane_api::{
     cluster_api::machine::Machine,
     constants::{annotations, finalizers, objects::roles, ours},
-    hypershift::hosted_cluster::HostedCluster,
+    hypershift::{control_plane_component::ControlPlaneComponent, hosted_cluster::HostedCluster},
 };
 use k8s_openapi::api::{apps::v1::Deployment, rbac::v1::ClusterRole};
 use kube::ResourceExt as _;
@@ -58,6 +58,20 @@ async fn operators_are_shared_unless_a_cluster_asks_for_its_own() {
     );
     assert!(!world.ours::<ClusterRole>().await.contains(&own_rights));
     assert_eq!(world.refusals(), [] as [&str; 0]);
+    process.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn agents_have_a_provider_although_their_control_plane_has_no_platform() {
+    let images = json!({
+        annotations::CAPI_MANAGER_IMAGE.as_str(): "registry.example.com/manager:1",
+        annotations::CAPI_PROVIDER_AGENT_IMAGE.as_str(): "registry.example.com/provider:1",
+    });
+    let agents = json!({"type": "Agent", "agent": {"agentNamespace": HOME}});
+    let change = json!({"metadata": {"annotations": images}, "spec": {"platform": agents}});
+    let (world, process) = World::settled(change).await;
+    let report = world.get::<ControlPlaneComponent>(INSIDE, "capi-provider").await;
+    assert!(report.is_some(), "{:?}", world.conditions("blue").await);
     process.stop().await;
 }
 
