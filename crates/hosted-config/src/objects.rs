@@ -6,6 +6,7 @@ mod dns;
 mod endpoints;
 mod guards;
 mod konnectivity;
+mod machine_approver;
 mod proxy;
 #[cfg(test)]
 mod tests;
@@ -77,6 +78,7 @@ pub(crate) enum Incomplete {
 pub(crate) fn all(wanted: &Wanted<'_>) -> Result<Vec<Manifest>, Failure> {
     let mut set = Set::default();
     access::add(&mut set);
+    machine_approver::add(&mut set);
     guards::add(&mut set);
     endpoints::add(wanted, &mut set).map_err(Failure::retry)?;
     konnectivity::add(wanted, &mut set).map_err(Failure::retry)?;

@@ -1,5 +1,7 @@
 //! What a CertificateSigningRequest asks for: the names, the key and the proof that the asker has the key.
 
+use std::net::IpAddr;
+
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use rustls_pki_types::{CertificateSigningRequestDer, pem::PemObject as _};
 use serde_json::Value;
@@ -85,6 +87,23 @@ impl Request {
             names: AlternativeNames::of(&request),
             der: der.to_vec(),
         })
+    }
+
+    /// The DNS names that are asked for, as they were written; one that is no text is told with what stands for it.
+    pub fn dns_names(&self) -> Vec<String> {
+        let names = self.names.dns.iter();
+        names.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
+    }
+
+    /// The addresses that are asked for; nothing for one that is none.
+    pub fn addresses(&self) -> Vec<Option<IpAddr>> {
+        let address = |bytes: &Vec<u8>| {
+            let short = <[u8; 4]>::try_from(bytes.as_slice()).map(IpAddr::from);
+            short
+                .or_else(|_| <[u8; 16]>::try_from(bytes.as_slice()).map(IpAddr::from))
+                .ok()
+        };
+        self.names.addresses.iter().map(address).collect()
     }
 
     /// Whether the asker has the key for which a certificate is asked.

@@ -60,7 +60,10 @@ fn fingerprint(secret: &Secret) -> String {
     let data = secret.data.as_ref();
     let certificate = data.and_then(|data| data.get(keys::TLS_CERTIFICATE));
     let digest = Sha256::digest(certificate.map_or(&[][..], |certificate| &certificate.0));
-    let start = digest.iter().take(8).fold(0_u64, |start, byte| start << 8 | u64::from(*byte));
+    let start = digest
+        .iter()
+        .take(8)
+        .fold(0_u64, |start, byte| start << 8 | u64::from(*byte));
     format!("{start:016x}")
 }
 

@@ -1,0 +1,246 @@
+//! What every request is answered with, by tables.
+
+use std::sync::Arc;
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use http::Method;
+use jiff::{SignedDuration, Timestamp};
+use k8s_openapi::api::core::v1::Secret;
+use prometheus_client::{encoding::text, registry::Registry};
+use serde_json::{Value, json};
+
+use crate::{
+    answer::{Answer, Asked, Refusal, answer, is_news},
+    counts::Counts,
+    token::{self, Fingerprint, GRACE},
+};
+
+const TOKEN: &str = "0dd0c3a5-7f0e-4d0a-9a3b-000000000001";
+const OLD: &str = "0dd0c3a5-7f0e-4d0a-9a3b-000000000000";
+const PAYLOAD: &str = r#"{"ignition":{"version":"3.2.0"},"storage":{}}"#;
+
+fn now() -> Timestamp {
+    "2026-01-01T12:00:00Z".parse().unwrap()
+}
+
+fn in_hours(hours: i64) -> String {
+    (now() + SignedDuration::from_hours(hours)).to_string()
+}
+
+/// A Secret with tokens; fields of its metadata and its data are put over the usual ones.
+fn secret(annotations: &Value, data: &Value) -> Secret {
+    let mut all = json!({
+        "hypershift.openshift.io/ignition-config": "true",
+        "hypershift.openshift.io/nodePool": "clusters/one",
+        "hypershift.openshift.io/last-token-generation-time": in_hours(-1),
+    });
+    let mut content = json!({"token": TOKEN, "old_token": OLD, "payload": PAYLOAD});
+    for (into, from) in [(&mut all, annotations), (&mut content, data)] {
+        for (key, value) in from.as_object().into_iter().flatten() {
+            into[key] = value.clone();
+        }
+    }
+    for text in content.as_object_mut().into_iter().flat_map(|all| all.values_mut()) {
+        *text = BASE64_STANDARD.encode(text.as_str().unwrap_or_default()).into();
+    }
+    let object =
+        json!({"metadata": {"name": "token-one", "namespace": "clusters-one", "annotations": all}, "data": content});
+    serde_json::from_value(object).unwrap()
+}
+
+fn bearer(token: &str) -> String {
+    format!("Bearer {}", BASE64_STANDARD.encode(token))
+}
+
+/// The answer with only these Secrets, found as an index finds them.
+fn ask(secrets: &[Secret], method: &Method, path: &str, authorization: Option<&str>) -> Answer {
+    let asked = Asked {
+        method,
+        path,
+        authorization: authorization.map(str::as_bytes),
+    };
+    answer(&asked, now(), |fingerprint| {
+        let is_found = |secret: &&Secret| token::index(secret).iter().any(|key| key == fingerprint);
+        Some(secrets.iter().filter(is_found).cloned().map(Arc::new).collect())
+    })
+}
+
+/// The refusal of a machine that shows a token; none if it gets what it wants.
+fn refusal(secret: &Secret, shown: &str) -> Option<Refusal> {
+    match ask(
+        std::slice::from_ref(secret),
+        &Method::GET,
+        "/ignition",
+        Some(&bearer(shown)),
+    ) {
+        Answer::Refused(refusal) => Some(refusal),
+        Answer::Payload(_) => None,
+        Answer::Alive => panic!("it is no probe"),
+    }
+}
+
+#[test]
+fn tokens_open_until_they_end() {
+    const EXPIRY: &str = "hypershift.openshift.io/ignition-token-expiration-timestamp";
+    const MADE: &str = "hypershift.openshift.io/last-token-generation-time";
+    let nothing = json!({});
+    let unknown = Some(Refusal::UnknownToken);
+    let grace = |seconds: i64| (now() - GRACE + SignedDuration::from_secs(seconds)).to_string();
+    let cases = [
+        ("good", nothing.clone(), TOKEN, None),
+        ("before it", nothing.clone(), OLD, None),
+        ("stranger", nothing.clone(), "another", unknown),
+        ("not ended", json!({EXPIRY: in_hours(2)}), TOKEN, None),
+        ("before it, not ended", json!({EXPIRY: in_hours(2)}), OLD, None),
+        ("ended", json!({EXPIRY: in_hours(-2)}), TOKEN, unknown),
+        ("before it, ended", json!({EXPIRY: in_hours(-2)}), OLD, unknown),
+        ("ends now", json!({EXPIRY: in_hours(0)}), TOKEN, unknown),
+        ("ends some day", json!({EXPIRY: "soon"}), TOKEN, unknown),
+        ("before it, at the end of its grace", json!({MADE: grace(1)}), OLD, None),
+        ("before it, beyond its grace", json!({MADE: grace(0)}), OLD, unknown),
+        ("good, whenever it was made", json!({MADE: grace(-9)}), TOKEN, None),
+        ("before it, nobody knows since when", json!({MADE: "?"}), OLD, unknown),
+        (
+            "no token at all",
+            json!({"hypershift.openshift.io/ignition-config": "false"}),
+            TOKEN,
+            unknown,
+        ),
+    ];
+    for (what, annotations, shown, expected) in cases {
+        assert_eq!(refusal(&secret(&annotations, &nothing), shown), expected, "{what}");
+    }
+    let mut leaving = secret(&nothing, &nothing);
+    leaving.metadata.deletion_timestamp = serde_json::from_value(json!("2026-01-01T00:00:00Z")).unwrap();
+    assert_eq!(refusal(&leaving, TOKEN), unknown);
+}
+
+#[test]
+fn payloads_are_looked_at_before_they_are_handed_out() {
+    let cases = [
+        (PAYLOAD, None),
+        ("", Some(Refusal::NoPayload)),
+        ("{}", Some(Refusal::BadPayload)),
+        (r#"{"ignition":{"version":"2.2.0"}}"#, Some(Refusal::BadPayload)),
+        (r#"{"ignition":{"version":"3.2.0"}"#, Some(Refusal::BadPayload)),
+        (r#"{"ignition":{"version":3}}"#, Some(Refusal::BadPayload)),
+    ];
+    for (payload, expected) in cases {
+        let secret = secret(&json!({}), &json!({"payload": payload}));
+        assert_eq!(refusal(&secret, TOKEN), expected, "{payload}");
+    }
+}
+
+#[test]
+fn an_empty_token_opens_nothing() {
+    let empty = secret(&json!({}), &json!({"token": "", "old_token": ""}));
+    assert_eq!(token::index(&empty), Vec::<String>::new());
+    let shown = Fingerprint::of(b"");
+    assert!(!token::is_accepted(&empty, &shown, now()));
+    assert!(Fingerprint::shown(b"Bearer ").is_none());
+}
+
+#[test]
+fn headers_are_read_with_care() {
+    let encoded = BASE64_STANDARD.encode(TOKEN);
+    let long = format!("Bearer {}", "A".repeat(4 << 10));
+    let good = [format!("Bearer {encoded}"), format!("bearer {encoded}")];
+    let bad = [
+        "",
+        "Bearer",
+        "Bearer ",
+        "Bearer %",
+        "Bearer  dG9rZW4=",
+        "Basic dG9rZW4=",
+        "Bearér dG9rZW4=",
+        TOKEN,
+        &long,
+    ];
+    for header in &good {
+        assert_eq!(
+            Fingerprint::shown(header.as_bytes()).unwrap().text(),
+            Fingerprint::of(TOKEN.as_bytes()).text()
+        );
+    }
+    for header in bad {
+        assert!(Fingerprint::shown(header.as_bytes()).is_none(), "{header}");
+    }
+    assert!(Fingerprint::shown(&[b'B', 0xff]).is_none());
+}
+
+#[test]
+fn requests_are_told_apart() {
+    let secrets = [secret(&json!({}), &json!({}))];
+    let header = bearer(TOKEN);
+    let cases = [
+        (Method::GET, "/ignition", Some(header.as_str()), 200),
+        (Method::HEAD, "/ignition", Some(&header), 200),
+        (Method::GET, "/healthz", None, 200),
+        (Method::GET, "/ignition", None, 401),
+        (Method::GET, "/ignition", Some("Bearer ="), 401),
+        (Method::GET, "/ignition/", Some(&header), 404),
+        (Method::GET, "/x/ignition", Some(&header), 404),
+        (Method::GET, "/", None, 404),
+        (Method::POST, "/ignition", Some(&header), 405),
+    ];
+    for (method, path, authorization, expected) in cases {
+        let status = match ask(&secrets, &method, path, authorization) {
+            Answer::Refused(refusal) => refusal.status().as_u16(),
+            Answer::Alive | Answer::Payload(_) => 200,
+        };
+        assert_eq!(status, expected, "{method} {path} {authorization:?}");
+    }
+    let asked = Asked {
+        method: &Method::GET,
+        path: "/ignition",
+        authorization: Some(header.as_bytes()),
+    };
+    let early = answer(&asked, now(), |_| None);
+    assert!(matches!(early, Answer::Refused(Refusal::NotReady)));
+}
+
+#[test]
+fn machines_try_again_where_that_may_help() {
+    let is_tried_again = |refusal: &Refusal| refusal.status().is_server_error();
+    let hopeless: Vec<_> = Refusal::ALL.iter().filter(|refusal| !is_tried_again(refusal)).collect();
+    assert_eq!(hopeless, [&Refusal::Path, &Refusal::Method, &Refusal::NoToken]);
+    assert_eq!(Refusal::UnknownToken.status().as_u16(), 511);
+}
+
+#[test]
+fn of_two_secrets_with_one_token_the_good_one_answers() {
+    const EXPIRY: &str = "hypershift.openshift.io/ignition-token-expiration-timestamp";
+    let old = secret(&json!({EXPIRY: in_hours(-1)}), &json!({}));
+    let good = secret(&json!({}), &json!({"payload": r#"{"ignition":{"version":"3.5.0"}}"#}));
+    let found = ask(&[old, good.clone()], &Method::GET, "/ignition", Some(&bearer(TOKEN)));
+    let Answer::Payload(found) = found else {
+        panic!("{found:?}")
+    };
+    assert_eq!(*found, good);
+}
+
+#[test]
+fn only_the_first_machine_is_news() {
+    const REACHED: &str = "hypershift.openshift.io/ignition-reached";
+    assert!(is_news(&secret(&json!({}), &json!({}))));
+    assert!(!is_news(&secret(&json!({REACHED: "True"}), &json!({}))));
+}
+
+#[test]
+fn answers_are_counted() {
+    let mut registry = Registry::default();
+    let counts = Counts::register(&mut registry);
+    counts.count(&Answer::Alive);
+    counts.count(&Answer::Payload(Arc::new(secret(&json!({}), &json!({})))));
+    counts.count(&Answer::Refused(Refusal::UnknownToken));
+    let mut page = String::new();
+    text::encode(&mut page, &registry).unwrap();
+    for line in [
+        r#"hyperplane_ignition_answers_total{outcome="payload"} 1"#,
+        r#"hyperplane_ignition_answers_total{outcome="unknown_token"} 1"#,
+        r#"hyperplane_ignition_answers_total{outcome="no_token"} 0"#,
+        r#"hyperplane_ignition_payloads_total{node_pool="clusters/one"} 1"#,
+    ] {
+        assert!(page.lines().any(|found| found == line), "{line} in {page}");
+    }
+}

@@ -1,0 +1,184 @@
+//! A management cluster with one token that is played in memory, certificates in files, and a machine.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::{convert::Infallible, fmt::Debug, fs, sync::Arc, time::Duration};
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use http::{Method, Request, Response};
+use hyperplane_ignition::tls::CertificateFiles;
+use hyperplane_testbed::{Authority, Identity};
+use kube::{Client, client::Body};
+use rustls::{
+    ClientConfig, RootCertStore,
+    crypto::aws_lc_rs,
+    pki_types::{CertificateDer, ServerName},
+};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    sync::mpsc,
+};
+use tokio_rustls::{TlsConnector, client::TlsStream};
+use tower::service_fn;
+
+pub const PAYLOAD: &str = r#"{"ignition":{"version":"3.2.0"}}"#;
+
+/// After so long something counts as never coming. Nothing takes a tenth of it.
+const NEVER: Duration = Duration::from_mins(2);
+
+/// Waits for something that must come, and says what did not.
+pub async fn soon<T>(what: &str, coming: impl Future<Output = T>) -> T {
+    let coming = tokio::time::timeout(NEVER, coming).await;
+    coming.unwrap_or_else(|_| panic!("{what}: it never came"))
+}
+
+/// Tries until it works, and says at the end why it never did.
+pub async fn eventually<T, E: Debug>(what: &str, mut attempt: impl AsyncFnMut() -> Result<T, E>) -> T {
+    let start = tokio::time::Instant::now();
+    loop {
+        match attempt().await {
+            Ok(value) => return value,
+            Err(error) => assert!(start.elapsed() < NEVER, "{what}: {error:?}"),
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Path and body of what was written.
+type Patch = (String, String);
+
+pub struct Cluster(mpsc::UnboundedReceiver<Patch>);
+
+impl Cluster {
+    /// A cluster that has one token, `first`.
+    pub fn start() -> (Client, Self) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let service = service_fn(move |request: Request<Body>| {
+            let sender = sender.clone();
+            async move {
+                let (parts, body) = request.into_parts();
+                let query = parts.uri.query().unwrap_or_default();
+                let answer = if parts.method == Method::PATCH {
+                    let body = body.collect_bytes().await.unwrap().to_vec();
+                    let body = String::from_utf8(body).unwrap();
+                    sender.send((parts.uri.path().to_owned(), body)).unwrap();
+                    token()
+                } else if query.contains("watch=") {
+                    // Nothing ever changes.
+                    std::future::pending().await
+                } else {
+                    assert!(
+                        query.contains("managed-by%3Dhyperplane") || !query.contains("labelSelector"),
+                        "{query}"
+                    );
+                    json!({"metadata": {"resourceVersion": "1"}, "items": [token()]})
+                };
+                Ok::<_, Infallible>(Response::new(Body::from(answer.to_string().into_bytes())))
+            }
+        });
+        (Client::new(service, "default"), Self(receiver))
+    }
+
+    pub async fn patched(&mut self) -> Patch {
+        self.0.recv().await.unwrap()
+    }
+}
+
+fn token() -> Value {
+    json!({
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {
+            "name": "token-one", "namespace": "clusters-one", "uid": "1-2-3", "resourceVersion": "1",
+            "annotations": {"hypershift.openshift.io/ignition-config": "true"},
+        },
+        "data": {"token": BASE64_STANDARD.encode("first"), "payload": BASE64_STANDARD.encode(PAYLOAD)},
+    })
+}
+
+pub struct Certificates {
+    directory: tempfile::TempDir,
+    authority: Authority,
+}
+
+impl Certificates {
+    pub fn create() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let authority = Authority::create("authority", &Identity::in_directory(directory.path(), "ca")).unwrap();
+        let certificates = Self { directory, authority };
+        certificates.renew();
+        certificates
+    }
+
+    pub fn files(&self) -> CertificateFiles {
+        let Identity { certificate, key } = Identity::in_directory(self.directory.path(), "tls");
+        CertificateFiles { certificate, key }
+    }
+
+    /// Puts another certificate and key in place.
+    pub fn renew(&self) {
+        let files = Identity::in_directory(self.directory.path(), "tls");
+        self.authority
+            .sign_server_for("ignition", &["ignition.example.com"], &files)
+            .unwrap();
+    }
+
+    /// Puts something in place that is no key.
+    pub fn spoil(&self) {
+        fs::write(self.files().key, "s3cr3t").unwrap();
+    }
+}
+
+pub struct Machine(TlsStream<TcpStream>);
+
+impl Machine {
+    pub async fn connect(stream: TcpStream, certificates: &Certificates) -> Self {
+        let mut roots = RootCertStore::empty();
+        roots
+            .add(CertificateDer::from(certificates.authority.certificate()))
+            .unwrap();
+        let config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let name = ServerName::try_from("ignition.example.com").unwrap();
+        let connecting = TlsConnector::from(Arc::new(config)).connect(name, stream);
+        Self(soon("a handshake", connecting).await.unwrap())
+    }
+
+    /// The certificate that the server shows.
+    pub fn certificate(&self) -> CertificateDer<'static> {
+        let (_, session) = self.0.get_ref();
+        session.peer_certificates().unwrap()[0].clone().into_owned()
+    }
+
+    /// What the server answers; the connection stays.
+    pub async fn ask(&mut self, path: &str, token: Option<&str>) -> String {
+        let token = token.map(|token| format!("authorization: Bearer {}\r\n", BASE64_STANDARD.encode(token)));
+        let token = token.unwrap_or_default();
+        let request = format!("GET {path} HTTP/1.1\r\nhost: ignition.example.com\r\n{token}\r\n");
+        self.0.write_all(request.as_bytes()).await.unwrap();
+        let mut text = String::new();
+        loop {
+            let mut bytes = [0; 4 << 10];
+            let read = soon("an answer", self.0.read(&mut bytes)).await.unwrap();
+            assert!(read > 0, "the connection ended: {text}");
+            text.push_str(std::str::from_utf8(&bytes[..read]).unwrap());
+            if is_whole(&text) {
+                return text;
+            }
+        }
+    }
+}
+
+/// Whether all of a response has come.
+fn is_whole(text: &str) -> bool {
+    let Some((head, body)) = text.split_once("\r\n\r\n") else {
+        return false;
+    };
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+    length.is_some_and(|length| length.parse::<usize>().unwrap() == body.len())
+}
