@@ -3,6 +3,8 @@
 mod apiserver;
 mod crds;
 mod ending;
+mod ignition_server;
+mod machine_approver;
 mod operator;
 mod programs;
 mod sidecar;
@@ -61,6 +63,12 @@ enum Command {
     /// Run the operator of what is inside of one hosted cluster.
     #[command(hide = true)]
     ConfigOperator(operator::Tenant),
+    /// Hand configurations to machines of one control plane that start.
+    #[command(hide = true)]
+    IgnitionServer(ignition_server::Arguments),
+    /// Let machines of one control plane join its cluster.
+    #[command(hide = true)]
+    MachineApprover(machine_approver::Arguments),
     #[command(flatten)]
     Sidecar(sidecar::Command),
     /// Bring up a whole management cluster on this machine: API server, operators and simulated machines.
@@ -84,6 +92,8 @@ fn main() -> ExitCode {
         Command::ControlPlaneOperator(arguments) => tenant(operator::Part::ControlPlane, &arguments),
         Command::PkiOperator(arguments) => tenant(operator::Part::Pki, &arguments),
         Command::ConfigOperator(arguments) => tenant(operator::Part::Config, &arguments),
+        Command::IgnitionServer(arguments) => ignition_server::serve(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::MachineApprover(arguments) => machine_approver::approve(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Up(arguments) => up::run(&arguments, &mut io::stdout()).map(|()| ExitCode::SUCCESS),
         Command::Sidecar(command) => sidecar::run(&command).map(|()| ExitCode::SUCCESS),
         Command::Upgrade(arguments) => upgrade::run(&arguments, &mut io::stdout().lock()),

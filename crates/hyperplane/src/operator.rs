@@ -10,6 +10,8 @@ use std::{net::SocketAddr, path::PathBuf};
 use clap::Args;
 use hyperplane_world::Roles;
 
+pub(crate) use self::client::connect;
+
 /// How the management cluster is reached.
 #[derive(Args)]
 pub struct Place {
@@ -44,6 +46,10 @@ pub struct Manager {
     /// Write without a lease: no other manager runs.
     #[arg(long)]
     no_lease: bool,
+    /// Reach hosted API servers through this address, where the name in the TLS greeting leads on: for a manager outside
+    /// of the management cluster.
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "twin")]
+    hosted_relay: Option<SocketAddr>,
     /// Play the machines of the management cluster: pods are run by a simulation, with hosted API servers that answer.
     #[arg(long)]
     twin: bool,

@@ -1,8 +1,9 @@
 //! The world outside, as values to hand down: the clock, chance, the log and the threads of this process.
 
 use std::{
+    fs,
     io::{self, IsTerminal as _},
-    thread,
+    process, thread,
 };
 
 use hyperplane_apiserver::Entropy;
@@ -38,6 +39,12 @@ pub(crate) fn seed() -> u64 {
 /// Logs to standard error what RUST_LOG asks for; by default only what a person should know.
 pub(crate) fn log() {
     log_from(LevelFilter::WARN);
+}
+
+/// What tells this process from others of its kind.
+pub(crate) fn instance() -> String {
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    format!("{}-{}", host.trim(), process::id())
 }
 
 /// Logs to standard error what RUST_LOG asks for; by default what has at least this level.

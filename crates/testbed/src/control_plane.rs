@@ -94,10 +94,23 @@ impl ControlPlane {
 
     /// A client with a certificate of its own for this user, who has no rights beyond those of `groups`.
     pub fn client_as(&self, user: &str, groups: &[&str]) -> Result<Client, Error> {
-        let number = self.issued.fetch_add(1, Ordering::Relaxed);
-        let identity = self.layout.identity(&format!("user-{number}"));
-        self.authorities.cluster.sign_client(user, groups, &identity)?;
-        self.client_with(&identity)
+        let name = self.issue(user, groups)?;
+        self.client_with(&self.layout.identity(&name))
+    }
+
+    /// A kubeconfig with a certificate of its own for this user, for programs that take one.
+    pub fn kubeconfig_as(&self, user: &str, groups: &[&str]) -> Result<PathBuf, Error> {
+        let name = self.issue(user, groups)?;
+        self.layout.write_kubeconfig(&name)
+    }
+
+    /// Signs a certificate for a user and gives back the name of its files.
+    fn issue(&self, user: &str, groups: &[&str]) -> Result<String, Error> {
+        let name = format!("user-{}", self.issued.fetch_add(1, Ordering::Relaxed));
+        self.authorities
+            .cluster
+            .sign_client(user, groups, &self.layout.identity(&name))?;
+        Ok(name)
     }
 
     /// The kubeconfig of the user with all rights.

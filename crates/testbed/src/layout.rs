@@ -50,11 +50,17 @@ impl Layout {
         certificates::create_key_pair(&self.identity("service-accounts"))?;
         for (name, user, groups) in CLIENTS {
             authorities.cluster.sign_client(user, groups, &self.identity(name))?;
-            let path = self.kubeconfig(name);
-            let text = kubeconfig(&self.server_url(), &self.identity("ca"), &self.identity(name));
-            fs::write(&path, text).map_err(Error::at(format!("writing {}", path.display())))?;
+            self.write_kubeconfig(name)?;
         }
         Ok(authorities)
+    }
+
+    /// Writes the kubeconfig of an identity and gives back its place.
+    pub(crate) fn write_kubeconfig(&self, name: &str) -> Result<PathBuf, Error> {
+        let path = self.kubeconfig(name);
+        let text = kubeconfig(&self.server_url(), &self.identity("ca"), &self.identity(name));
+        fs::write(&path, text).map_err(Error::at(format!("writing {}", path.display())))?;
+        Ok(path)
     }
 
     pub(crate) fn identity(&self, name: &str) -> Identity {

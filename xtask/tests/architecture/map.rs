@@ -36,6 +36,7 @@ pub(crate) const CRATES: &[(&str, Layer)] = &[
     ("hyperplane-hosted-cluster", Layer::Operator),
     ("hyperplane-hosted-config", Layer::Operator),
     ("hyperplane-ignition", Layer::Operator),
+    ("hyperplane-machine-approver", Layer::Operator),
     ("hyperplane-machines", Layer::Operator),
     ("hyperplane-node-pool", Layer::Operator),
     ("hyperplane-pki", Layer::Operator),
@@ -83,6 +84,7 @@ pub(crate) const HTTP_SERVERS: &[&str] = &[
     "hyperplane-apiserver",
     "hyperplane-console",
     "hyperplane-ignition",
+    "hyperplane-sidecars",
 ];
 
 /// Who may call HTTP other than through the client that the runtime hands out.

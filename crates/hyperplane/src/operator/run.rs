@@ -15,7 +15,11 @@ use hyperplane_world::{
 use kube::Client;
 use tokio_util::sync::CancellationToken;
 
-use super::{Manager, Place, client::connect, health};
+use super::{
+    Manager, Place,
+    client::{self, connect},
+    health,
+};
 use crate::{ending, programs, signals::Signals, system};
 
 /// How often machines tell that they live; the controllers of a cluster give them up after forty seconds.
@@ -45,7 +49,7 @@ pub(super) async fn manager(arguments: &Manager, stop: CancellationToken) -> any
             .await
             .context("the management cluster cannot be set up")?;
     }
-    let instance = instance();
+    let instance = system::instance();
     let mut settings = settings(&client, &arguments.image, instance.clone()).await?;
     settings.facts.ingress_domain.clone_from(&arguments.ingress_domain);
     settings.surroundings = surroundings(&client).await.context(SILENT)?;
@@ -55,6 +59,9 @@ pub(super) async fn manager(arguments: &Manager, stop: CancellationToken) -> any
         .closed
         .clone_from(&arguments.management_network);
     settings.lease = (!arguments.no_lease).then(|| LeaseSettings::new(NAMESPACE, LEASE, instance));
+    if let Some(relay) = arguments.hosted_relay {
+        settings.reach = client::through(relay);
+    }
     if !arguments.twin {
         return serve(place, operators(client, &settings, Roles::All), stop).await;
     }
@@ -80,7 +87,7 @@ fn twin(client: Client) -> Twin {
 /// One operator of one control plane, as the account that this process has.
 pub(super) async fn tenant(place: &Place, roles: Roles, stop: CancellationToken) -> anyhow::Result<()> {
     let client = connect(place.kubeconfig.as_deref(), place.context.as_deref()).await?;
-    let instance = instance();
+    let instance = system::instance();
     let mut settings = settings(&client, super::DEFAULT_IMAGE, instance.clone()).await?;
     settings.identity_mode = IdentityMode::Own;
     settings.lease = roles
@@ -122,12 +129,6 @@ async fn serve(place: &Place, operators: Operators, stop: CancellationToken) -> 
         ended = operators.run(stop) => ended.map_err(Into::into),
         failed = probes => failed,
     }
-}
-
-/// Tells this process from others of its kind.
-fn instance() -> String {
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    format!("{}-{}", host.trim(), std::process::id())
 }
 
 /// Progress for people. Nobody may be listening.

@@ -2,19 +2,18 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use anyhow::Result;
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    Api, Client, Config, ResourceExt as _,
-    api::{DeleteParams, ListParams, ObjectMeta, PostParams},
-    config::{KubeConfigOptions, Kubeconfig},
-};
+use anyhow::{Context as _, Result, ensure};
+use http::Method;
+use kube::Config;
+use serde_json::{Value, json};
 use tokio::{
     sync::Mutex,
     task::JoinSet,
     time::{Instant, sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
+
+use crate::caller::Caller;
 
 /// Between two requests of one client: two processors also run everything that is asked.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -30,6 +29,8 @@ const CLIENTS: usize = 2;
 pub struct Score {
     pub requests: u64,
     pub failures: Vec<String>,
+    /// How often a client was asked to come again, and did.
+    pub told_to_wait: u64,
     /// How long the slowest request took.
     pub slowest: Duration,
     /// How often servers of each version have answered.
@@ -44,27 +45,21 @@ pub struct Hammer {
 }
 
 impl Hammer {
-    /// Half of the clients keep their connection, and try again when they are told to, as clients of Kubernetes do. The
-    /// others connect for every request and never try twice.
-    pub fn start(kubeconfig: &Kubeconfig) -> Self {
+    /// Half of the clients keep their connection; the others connect for every request.
+    pub fn start(config: &Config) -> Result<Self> {
         let (score, stop) = (Arc::new(Mutex::new(Score::default())), CancellationToken::new());
         let mut tasks = JoinSet::new();
         for number in 0..2 * CLIENTS {
-            let client = Hammering {
-                kubeconfig: kubeconfig.clone(),
+            let mut client = Hammering {
+                caller: Caller::new(config, number < CLIENTS)?,
                 name: format!("hammer-{number}"),
-                keeps_connection: number < CLIENTS,
                 score: Arc::clone(&score),
                 begin: Instant::now(),
             };
             let stop = stop.clone();
-            tasks.spawn(async move {
-                while !stop.is_cancelled() {
-                    client.round(&stop).await;
-                }
-            });
+            tasks.spawn(async move { client.work(&stop).await });
         }
-        Self { score, stop, tasks }
+        Ok(Self { score, stop, tasks })
     }
 
     /// How many requests there were so far.
@@ -81,93 +76,54 @@ impl Hammer {
 }
 
 struct Hammering {
-    kubeconfig: Kubeconfig,
+    caller: Caller,
     name: String,
-    keeps_connection: bool,
     score: Arc<Mutex<Score>>,
     begin: Instant,
 }
 
 impl Hammering {
-    /// One life of an object. A kept connection lasts for all of it and the next ones.
-    async fn round(&self, stop: &CancellationToken) {
-        let mut client = None;
-        loop {
-            let outcome = self.life(&mut client).await;
-            if let Err(error) = outcome {
-                let told = format!(
-                    "{} after {:.1} s: {error:#}",
-                    self.name,
-                    self.begin.elapsed().as_secs_f64()
-                );
-                self.score.lock().await.failures.push(told);
-                return;
-            }
-            if stop.is_cancelled() {
-                return;
+    /// Goes on until it is told to stop, or something fails.
+    async fn work(&mut self, stop: &CancellationToken) {
+        while !stop.is_cancelled() {
+            if let Err(error) = self.life().await {
+                let seconds = self.begin.elapsed().as_secs_f64();
+                let told = format!("{} after {seconds:.1} s: {error:#}", self.name);
+                return self.score.lock().await.failures.push(told);
             }
         }
     }
 
-    async fn life(&self, kept: &mut Option<Client>) -> Result<()> {
-        let object = ConfigMap {
-            metadata: ObjectMeta {
-                name: Some(self.name.clone()),
-                ..ObjectMeta::default()
-            },
-            ..ConfigMap::default()
-        };
-        let (options, maps) = (PostParams::default(), self.maps(kept).await?);
-        let mut object = self.ask(maps.create(&options, &object)).await?;
+    /// One life of an object.
+    async fn life(&mut self) -> Result<()> {
+        let all = "/api/v1/namespaces/default/configmaps";
+        let own = format!("{all}/{}", self.name);
+        let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": self.name}});
+        let mut object = self.ask(Method::POST, all, &object).await?;
         for turn in 0..3 {
-            let data = object.data.get_or_insert_default();
-            data.insert("turn".to_owned(), turn.to_string());
-            let maps = self.maps(kept).await?;
-            object = self.ask(maps.replace(&self.name, &options, &object)).await?;
-            let maps = self.maps(kept).await?;
-            let found = self.ask(maps.get(&self.name)).await?;
-            anyhow::ensure!(found.resource_version() == object.resource_version(), "an old answer");
-            let maps = self.maps(kept).await?;
-            self.ask(maps.list(&ListParams::default())).await?;
-            let client = self.client(kept).await?;
-            let version = self.ask(client.apiserver_version()).await?;
-            let mut score = self.score.lock().await;
-            *score.versions.entry(version.git_version).or_default() += 1;
+            object["data"] = json!({"turn": turn.to_string()});
+            object = self.ask(Method::PUT, &own, &object).await?;
+            let found = self.ask(Method::GET, &own, &Value::Null).await?;
+            ensure!(found == object, "an old answer");
+            self.ask(Method::GET, all, &Value::Null).await?;
+            let version = self.ask(Method::GET, "/version", &Value::Null).await?;
+            let version = version["gitVersion"].as_str().context("a server has a version")?;
+            *self.score.lock().await.versions.entry(version.to_owned()).or_default() += 1;
         }
-        let (options, maps) = (DeleteParams::default(), self.maps(kept).await?);
-        self.ask(maps.delete(&self.name, &options)).await?;
+        self.ask(Method::DELETE, &own, &Value::Null).await?;
         Ok(())
     }
 
     /// Waits for one answer, and counts it.
-    async fn ask<T>(&self, request: impl Future<Output = kube::Result<T>>) -> Result<T> {
+    async fn ask(&mut self, method: Method, path: &str, body: &Value) -> Result<Value> {
         let begin = Instant::now();
-        let answer = timeout(LIMIT, request).await??;
+        let answer = timeout(LIMIT, self.caller.ask(method, path, body)).await??;
         let mut score = self.score.lock().await;
         score.requests += 1;
+        score.told_to_wait += std::mem::take(&mut self.caller.told_to_wait);
         score.slowest = score.slowest.max(begin.elapsed());
         drop(score);
         sleep(PAUSE).await;
         Ok(answer)
     }
-
-    async fn maps(&self, kept: &mut Option<Client>) -> Result<Api<ConfigMap>> {
-        Ok(Api::namespaced(self.client(kept).await?, "default"))
-    }
-
-    async fn client(&self, kept: &mut Option<Client>) -> Result<Client> {
-        match kept {
-            Some(client) if self.keeps_connection => Ok(client.clone()),
-            _ => {
-                let mut config = config(&self.kubeconfig).await?;
-                config.default_retry = self.keeps_connection;
-                Ok(kept.insert(Client::try_from(config)?).clone())
-            }
-        }
-    }
-}
-
-/// A client's settings by a kubeconfig.
-pub async fn config(kubeconfig: &Kubeconfig) -> Result<Config> {
-    Ok(Config::from_custom_kubeconfig(kubeconfig.clone(), &KubeConfigOptions::default()).await?)
 }

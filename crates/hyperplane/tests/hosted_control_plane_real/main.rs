@@ -8,6 +8,7 @@
     reason = "real processes run on a real machine: its clock and its environment"
 )]
 
+mod caller;
 mod cluster;
 mod command;
 mod container;
@@ -31,7 +32,11 @@ use anyhow::{Context as _, Result, ensure};
 use hyperplane_testbed::assets::{Assets, Program};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
-use kube::{Api, Client, api::ListParams, config::Kubeconfig};
+use kube::{
+    Api, Client, Config,
+    api::ListParams,
+    config::{KubeConfigOptions, Kubeconfig},
+};
 use tokio::time::{Instant, sleep};
 
 use crate::{
@@ -73,7 +78,7 @@ async fn upgrade(directory: PathBuf) -> Result<()> {
     access.sees_all_well(&before.version).await?;
     access.controllers_work("before").await?;
 
-    let hammer = Hammer::start(&access.kubeconfig);
+    let hammer = Hammer::start(&access.config)?;
     warm(&hammer).await?;
     for component in &COMPONENTS[1..] {
         cluster.roll(&after, component).await?;
@@ -131,7 +136,7 @@ async fn warm(hammer: &Hammer) -> Result<()> {
 
 /// The way in from outside, by the issued kubeconfig.
 struct Access {
-    kubeconfig: Kubeconfig,
+    config: Config,
     file: PathBuf,
     client: Client,
 }
@@ -141,12 +146,9 @@ impl Access {
         let file = directory.join("kubeconfig");
         std::fs::write(&file, text)?;
         let kubeconfig = Kubeconfig::from_yaml(text)?;
-        let client = Client::try_from(hammer::config(&kubeconfig).await?)?;
-        Ok(Self {
-            kubeconfig,
-            file,
-            client,
-        })
+        let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+        let client = Client::try_from(config.clone())?;
+        Ok(Self { config, file, client })
     }
 
     async fn sees_all_well(&self, version: &str) -> Result<()> {
