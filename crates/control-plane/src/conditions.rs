@@ -335,10 +335,7 @@ mod tests {
 
     /// What is missing, and the reason that names it.
     fn lacking() -> Vec<(&'static str, Case)> {
-        let with = |workloads| Case {
-            workloads,
-            ..serving()
-        };
+        let with = |workloads| Case { workloads, ..serving() };
         let infrastructure = Case {
             missing: vec!["an address".to_owned()],
             has_kubeconfig: false,

@@ -203,7 +203,7 @@ impl HostedClusters {
             return Err(Failure::wait("the control plane that was just written to show up"));
         };
         let facts = &self.settings.facts;
-        let shown = components::with_platform(control_plane, cluster);
+        let shown = Box::new(components::with_platform(control_plane, cluster));
         components::drive(context, &self.driver, facts, &shown, &infrastructure, seen, pair).await
     }
 

@@ -222,11 +222,15 @@ impl Manager {
         for (name, run) in watches {
             groups.watches.spawn(name, |_| run);
         }
+        let has_controllers = !self.runners.is_empty();
         for runner in self.runners {
             let name = format!("controller {}", runner.inbox.name);
             groups.controllers.spawn(name, |stop| runner.run(stop));
         }
-        groups.events.spawn("events", |stop| self.publisher.run(stop));
+        // Where there are only watches nobody tells anything, and the publisher would end for want of notes.
+        if has_controllers {
+            groups.events.spawn("events", |stop| self.publisher.run(stop));
+        }
         if let Some(lease) = self.settings.lease {
             let keeper = LeaseKeeper::new(lease, self.client, self.settings.clock, self.fence, self.metrics);
             groups.lease.spawn("lease", |stop| keeper.run(stop));
@@ -369,6 +373,23 @@ mod tests {
         assert!(lock(&log).is_empty());
         assert!(api.get("a").await.is_ok(), "reading is free");
         assert_eq!(manager.fence().leadership(), Leadership::Unknown);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_manager_may_only_watch() {
+        let manager = Manager::new(client(&Log::default()), settings(None));
+        let store = manager.store(Watch::<ConfigMap>::all());
+        let stop = CancellationToken::new();
+        let run = manager.run(stop.clone());
+        let look = async {
+            while !store.is_synced() {
+                tokio::task::yield_now().await;
+            }
+            tokio::time::sleep(Duration::from_hours(1)).await;
+            stop.cancel();
+        };
+        let (ended, ()) = tokio::join!(run, look);
+        assert!(ended.is_ok());
     }
 
     #[tokio::test(start_paused = true)]

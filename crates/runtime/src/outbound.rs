@@ -1,5 +1,5 @@
-//! Limits on what one process asks of an API server: a rate, a number of requests at a time, and a timeout. Watches
-//! pass the rate only, since they are meant to stay open. Knows nothing of what the requests are for.
+//! Limits on what one process asks of an API server: a rate, a number of requests at a time, and how long an answer may
+//! take to begin. Watches are not counted, since they are meant to stay open. Knows nothing of what the requests are for.
 
 use std::{
     sync::{Arc, Mutex},
@@ -27,7 +27,7 @@ pub struct OutboundLimits {
     pub rate: u32,
     /// Requests that may go out at once after a quiet time.
     pub burst: u32,
-    /// How long a request may take, watches not counted.
+    /// How long an answer may take to begin; a watch stays open after that.
     pub timeout: Duration,
 }
 
@@ -124,10 +124,13 @@ where
         Box::pin(async move {
             let ready = gate.book(Instant::now());
             sleep_until(ready).await;
-            if is_watch(&request) {
-                return inner.call(request).await.map_err(Into::into);
-            }
-            let _slot = gate.slots.acquire().await?;
+            // A watch may stay as long as it likes, but its answer begins at once: one that never does would leave a cache
+            // behind for ever, and nobody would know.
+            let _slot = if is_watch(&request) {
+                None
+            } else {
+                Some(gate.slots.acquire().await?)
+            };
             let limit = gate.limits.timeout;
             match timeout(limit, inner.call(request)).await {
                 Ok(result) => result.map_err(Into::into),
@@ -188,6 +191,10 @@ mod tests {
         join_all((0..4).map(|_| send(&layer, "/a", 3))).await;
         assert_eq!(start.elapsed().as_secs(), 6);
         assert!(send(&layer, "/a", 6).await.unwrap_err().is::<TimedOut>());
-        assert!(send(&layer, "/a?watch=true", 600).await.is_ok(), "a watch may stay");
+        assert!(send(&layer, "/a?watch=true", 6).await.unwrap_err().is::<TimedOut>());
+        let start = Instant::now();
+        let watches = join_all((0..4).map(|_| send(&layer, "/a?watch=true", 3))).await;
+        assert!(watches.iter().all(Result::is_ok), "watches take no place of others");
+        assert_eq!(start.elapsed().as_secs(), 3);
     }
 }

@@ -58,7 +58,12 @@ impl Twin {
             namespaces: manager.store(Watch::all()),
             tasks: tasks.clone(),
         };
-        let world = Arc::new(World::new(&manager, &settings, Arc::new(Hosted::new(ground)), tasks.clone()));
+        let world = Arc::new(World::new(
+            &manager,
+            &settings,
+            Arc::new(Hosted::new(ground)),
+            tasks.clone(),
+        ));
         let network = Network::new(Arc::clone(&world), tasks.clone(), settings.clock.clone());
         Self {
             client,

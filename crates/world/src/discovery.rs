@@ -39,7 +39,10 @@ pub async fn discover(client: &Client, image: &str) -> Result<Facts, Failure> {
 pub async fn surroundings(client: &Client) -> Result<Surroundings, Failure> {
     let slices: Api<EndpointSlice> = Api::namespaced(client.clone(), "default");
     let slices = slices.list(&ListParams::default().labels(API_SERVER)).await?;
-    let endpoints = slices.items.into_iter().flat_map(|slice| slice.endpoints.into_iter().flatten());
+    let endpoints = slices
+        .items
+        .into_iter()
+        .flat_map(|slice| slice.endpoints.into_iter().flatten());
     let mut api_server: Vec<String> = endpoints.flat_map(|endpoint| endpoint.addresses).collect();
     api_server.sort();
     api_server.dedup();

@@ -7,9 +7,7 @@ use hyperplane_control_plane::ControlPlaneSettings;
 use hyperplane_hosted_cluster::{HostedClusterSettings, SecretBytes, ServedKinds};
 use hyperplane_hosted_config::HostedConfigSettings;
 use hyperplane_pki::PkiSettings;
-use hyperplane_runtime::{
-    Clock, Entropy, IdentityMode, LeaseSettings, Manager, Reach, Scope, Settings,
-};
+use hyperplane_runtime::{Clock, Entropy, IdentityMode, LeaseSettings, Manager, Reach, Scope, Settings};
 use kube::Client;
 
 use crate::discovery::Surroundings;
@@ -43,7 +41,9 @@ impl Roles {
     pub fn of_arguments(arguments: &[String]) -> Option<Self> {
         let (subcommand, flags) = arguments.split_first()?;
         let flag = |name: &str| {
-            let mut values = flags.iter().filter_map(|flag| flag.strip_prefix(name)?.strip_prefix('='));
+            let mut values = flags
+                .iter()
+                .filter_map(|flag| flag.strip_prefix(name)?.strip_prefix('='));
             values.next_back().map(str::to_owned)
         };
         let namespace = flag("--namespace")?;

@@ -26,8 +26,16 @@ pub const ACCOUNT: &str = "operator";
 /// Priorities of pods of control planes: etcd before what serves requests, and that before the rest.
 const PRIORITIES: &[(&str, i32, &str)] = &[
     ("hypershift-etcd", 100_002_000, "etcd of hosted control planes"),
-    ("hypershift-api-critical", 100_001_000, "what requests to hosted API servers pass through"),
-    ("hypershift-control-plane", 100_000_000, "everything else of hosted control planes"),
+    (
+        "hypershift-api-critical",
+        100_001_000,
+        "what requests to hosted API servers pass through",
+    ),
+    (
+        "hypershift-control-plane",
+        100_000_000,
+        "everything else of hosted control planes",
+    ),
 ];
 
 /// How long the server is given to serve a new kind, and how often it is asked.
@@ -44,7 +52,9 @@ pub async fn set_up(client: &Client) -> Result<(), Failure> {
         }
     }
     for definition in &definitions {
-        remote.apply(&Manifest::of(&object::<CustomResourceDefinition>(definition))?).await?;
+        remote
+            .apply(&Manifest::of(&object::<CustomResourceDefinition>(definition))?)
+            .await?;
     }
     for manifest in furniture(rules())? {
         remote.apply(&manifest).await?;
@@ -62,7 +72,10 @@ async fn is_foreign(remote: &Remote, definition: &Value) -> Result<bool, Failure
         return Ok(false);
     };
     let ours = |entry: &str| entry.starts_with("hyperplane/");
-    let managers = live.managed_fields().iter().filter_map(|entry| entry.manager.as_deref());
+    let managers = live
+        .managed_fields()
+        .iter()
+        .filter_map(|entry| entry.manager.as_deref());
     Ok(!managers.into_iter().any(ours))
 }
 
@@ -81,7 +94,9 @@ async fn served(remote: &Remote, definition: &Value) -> Result<(), Failure> {
         }
     };
     let late = || Failure::wait(format!("CustomResourceDefinition {key} to be served"));
-    tokio::time::timeout(PATIENCE, look).await.unwrap_or_else(|_| Err(late()))
+    tokio::time::timeout(PATIENCE, look)
+        .await
+        .unwrap_or_else(|_| Err(late()))
 }
 
 fn key(definition: &Value) -> ObjectKey {
@@ -97,7 +112,9 @@ fn rules() -> Vec<PolicyRule> {
 
 /// Everything that is not a kind.
 fn furniture(rules: Vec<PolicyRule>) -> Result<Vec<Manifest>, Failure> {
-    let mut manifests = vec![Manifest::of(&object::<Namespace>(&json!({"metadata": {"name": NAMESPACE}})))?];
+    let mut manifests = vec![Manifest::of(&object::<Namespace>(
+        &json!({"metadata": {"name": NAMESPACE}}),
+    ))?];
     for (name, value, description) in PRIORITIES {
         manifests.push(Manifest::of(&object::<PriorityClass>(&json!({
             "metadata": {"name": name}, "value": value, "globalDefault": false, "description": description,

@@ -140,6 +140,7 @@ fn defragmenter(inputs: &Inputs<'_>, replicas: i32) -> Container {
         "--cert-file=/etc/etcd/tls/client/etcd-client.crt".to_owned(),
         "--key-file=/etc/etcd/tls/client/etcd-client.key".to_owned(),
         "--interval=10m".to_owned(),
+        "--name=$(POD_NAME)".to_owned(),
     ];
     let amount = |text: &str| Quantity(text.to_owned());
     let requests = [("cpu".to_owned(), amount("10m")), ("memory".to_owned(), amount("50Mi"))];
@@ -148,6 +149,8 @@ fn defragmenter(inputs: &Inputs<'_>, replicas: i32) -> Container {
         image: Some("hyperplane".to_owned()),
         command: Some(vec!["hyperplane".to_owned()]),
         args: Some(arguments.into()),
+        // Members take turns by their names.
+        env: Some(vec![pod_name()]),
         resources: Some(ResourceRequirements {
             requests: Some(requests.into()),
             ..ResourceRequirements::default()
@@ -157,5 +160,19 @@ fn defragmenter(inputs: &Inputs<'_>, replicas: i32) -> Container {
             mount("etcd-ca", "/etc/etcd/tls/etcd-ca"),
         ]),
         ..Container::default()
+    }
+}
+
+fn pod_name() -> EnvVar {
+    EnvVar {
+        name: "POD_NAME".to_owned(),
+        value_from: Some(EnvVarSource {
+            field_ref: Some(ObjectFieldSelector {
+                field_path: "metadata.name".to_owned(),
+                ..ObjectFieldSelector::default()
+            }),
+            ..EnvVarSource::default()
+        }),
+        ..EnvVar::default()
     }
 }

@@ -45,6 +45,22 @@ fn every_asset_is_in_the_catalogue_and_can_be_read() {
     }
 }
 
+/// The reference is one value to the server, which completes it: without its version it would differ from what is live
+/// for ever, and be written again by every process that starts.
+#[test]
+fn references_to_fields_are_complete() {
+    for component in all() {
+        let workload = assets::workload(component);
+        let variables = workload
+            .containers()
+            .flat_map(|container| container.env.iter().flatten());
+        let references = variables.filter_map(|variable| variable.value_from.as_ref()?.field_ref.as_ref());
+        for reference in references {
+            assert_eq!(reference.api_version.as_deref(), Some("v1"), "{}", component.name);
+        }
+    }
+}
+
 #[test]
 fn names_are_unique_and_dependencies_come_first() {
     let names: Vec<&str> = catalogue().iter().map(|component| component.name).collect();

@@ -50,7 +50,15 @@ pub(super) fn workload(component: &Component, inputs: &Inputs<'_>, workload: &mu
     };
     match workload {
         Workload::Deployment(object) => object.spec.get_or_insert_default().selector = selector(),
-        Workload::StatefulSet(object) => object.spec.get_or_insert_default().selector = selector(),
+        Workload::StatefulSet(object) => {
+            let spec = object.spec.get_or_insert_default();
+            spec.selector = selector();
+            // The claims that are made from them are objects of ours like any other.
+            for claim in spec.volume_claim_templates.iter_mut().flatten() {
+                let of_claim = claim.metadata.labels.get_or_insert_default();
+                set(of_claim, ours::MANAGED_BY.as_str(), ours::MANAGED_BY_US);
+            }
+        }
         Workload::Job(_) | Workload::CronJob(_) => {}
     }
     let meta = workload.template_mut().metadata.get_or_insert_default();

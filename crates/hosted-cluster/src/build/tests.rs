@@ -161,7 +161,10 @@ fn a_control_plane_keeps_the_domain_that_it_began_with() {
     seen.namespace = Some(namespace(&plain, UID));
     seen.control_plane = Some(live(&first.control_plane, &old));
     let upgraded = cluster(&json!({"spec": {"release": {"image": "hyperplane.dev/kubernetes:v1.36.2"}}}));
-    assert_eq!(annotations_of(&desired(&upgraded, &seen, &settings()))[key], "old.example.com");
+    assert_eq!(
+        annotations_of(&desired(&upgraded, &seen, &settings()))[key],
+        "old.example.com"
+    );
 }
 
 #[test]

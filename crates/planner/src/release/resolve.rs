@@ -140,12 +140,17 @@ mod tests {
     fn two_objects_with_one_image_are_named() {
         let (one, two) = (object("one", "a/b:1", "1.0.0"), object("two", "a/b:1", "1.0.1"));
         let error = resolve("a/b:1", [&one, &two]).unwrap_err().to_string();
-        assert!(error.contains("one, two") && error.contains("leave it to one"), "{error}");
+        assert!(
+            error.contains("one, two") && error.contains("leave it to one"),
+            "{error}"
+        );
     }
 
     #[test]
     fn an_image_that_nothing_has_is_told_what_is_near() {
-        let error = resolve("hyperplane.dev/kubernetes:v1.36.99", []).unwrap_err().to_string();
+        let error = resolve("hyperplane.dev/kubernetes:v1.36.99", [])
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("v1.36.4"), "{error}");
     }
 }

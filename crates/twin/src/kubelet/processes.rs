@@ -127,7 +127,7 @@ mod tests {
             Some(work.boxed())
         });
         let processes = Processes::new(Tasks::default());
-        let pod = ObjectKey::new("clusters-one", "one");
+        let pod = ObjectKey::namespaced("clusters-one", "one");
         let seen = async || {
             yield_now().await;
             yield_now().await;

@@ -22,7 +22,7 @@ use hyperplane_seams::Clock;
 use k8s_openapi::api::core::v1::{Container, Pod};
 use kube::ResourceExt;
 use serde::Deserialize;
-use tokio::io::DuplexStream;
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 
 pub(crate) use self::{
     listeners::Sockets,
@@ -94,6 +94,21 @@ impl Network {
     pub fn reach(&self) -> Reach {
         let network = self.clone();
         Reach::by(move |config| client::client(&network, &config))
+    }
+
+    /// Serves a connection from another process as the hosted API server whose name is in its TLS greeting, until it ends.
+    /// This is how operators in a process of their own reach hosted clusters.
+    pub async fn relay<I>(&self, io: I, remote: SocketAddr, port: u16)
+    where
+        I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let Some((host, io)) = hello::read(io).await else {
+            return;
+        };
+        let address = Address { host, port };
+        if let Some(backend) = self.find("", &address).or_else(|| self.routed(&address)) {
+            self.clone().serve(Box::new(io), remote, backend, HOPS).await;
+        }
     }
 
     /// A connection in memory to a host and port, as seen from outside of every namespace.

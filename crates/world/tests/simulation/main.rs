@@ -1,5 +1,15 @@
 //! The whole system on virtual time: embedded API server, twin and operators, each under the rights that it has on any
 //! cluster.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
+
+mod changes;
+mod faults;
 mod ground;
 mod life;
+mod look;
+mod replay;
+mod tenants;
+mod trace;
+mod trouble;
+mod upgrades;

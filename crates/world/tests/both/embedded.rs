@@ -1,0 +1,54 @@
+//! A management cluster in this process, on virtual time.
+
+use std::sync::Mutex;
+
+use hyperplane_apiserver::{Entropy, Server, Settings, Shared};
+use hyperplane_runtime::{Clock, Random};
+use hyperplane_store::Memory;
+use hyperplane_twin::Network;
+use hyperplane_world::Embedded;
+use tokio_util::sync::CancellationToken;
+
+/// Where virtual time begins.
+const START: &str = "2027-01-15T08:00:00Z";
+/// All chance follows from it.
+const SEED: u64 = 1;
+
+/// The image of the operators on every ground.
+pub const IMAGE: &str = "hyperplane.dev/hyperplane:v0.1.0";
+/// The domain of every ground.
+pub const INGRESS_DOMAIN: &str = "apps.example.com";
+
+/// Chance that is the same in every run.
+pub fn entropy() -> Entropy {
+    let random = Mutex::new(Random::seeded(SEED));
+    Entropy::new(move |bytes: &mut [u8]| {
+        let mut random = random.lock().unwrap();
+        bytes.fill_with(|| random.next_u64().to_le_bytes()[0]);
+    })
+}
+
+/// A cluster that is set up and lives, without operators.
+pub async fn start() -> (Embedded, Network) {
+    let clock = Clock::anchored(START.parse().unwrap());
+    let (shared, entropy) = (Shared::new(), entropy());
+    let settings = Settings::new(clock.clone(), entropy.clone());
+    let (server, writer, controllers) = Server::open(&shared, settings, Memory).unwrap();
+    tokio::spawn(writer.run());
+    tokio::spawn(controllers.run(CancellationToken::new()));
+    server.bootstrap().await.unwrap();
+    let embedded = Embedded {
+        server,
+        shared,
+        clock,
+        seed: SEED,
+        entropy,
+        image: IMAGE.to_owned(),
+        ingress_domain: Some(INGRESS_DOMAIN.to_owned()),
+    };
+    embedded.set_up().await.unwrap();
+    let twin = embedded.twin(embedded.twin_settings());
+    let network = twin.network();
+    tokio::spawn(async move { twin.run(CancellationToken::new()).await.unwrap() });
+    (embedded, network)
+}
