@@ -8,7 +8,7 @@ use hyperplane_api::{
     hypershift::etcd::{EtcdManagementType, managed::EtcdManaged, unmanaged::EtcdUnmanaged},
 };
 use k8s_openapi::{
-    api::core::v1::{Container, ResourceRequirements},
+    api::core::v1::{Container, EnvVar, EnvVarSource, ObjectFieldSelector, ResourceRequirements},
     apimachinery::pkg::api::resource::Quantity,
 };
 

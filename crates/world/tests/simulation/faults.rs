@@ -92,7 +92,8 @@ async fn comparable(ground: &Ground) -> BTreeMap<String, Value> {
 
 /// Takes out what the server, chance or time chose.
 fn scrub(object: &mut Value) {
-    const CHOSEN: [&str; 12] = [
+    const CHOSEN: [&str; 13] = [
+        "hyperplane.dev/copied-from",
         "uid",
         "resourceVersion",
         "creationTimestamp",
