@@ -168,8 +168,9 @@ fn pod_name() -> EnvVar {
         name: "POD_NAME".to_owned(),
         value_from: Some(EnvVarSource {
             field_ref: Some(ObjectFieldSelector {
+                // The reference is one value to the server: what it would complete must be here, or it differs for ever.
+                api_version: Some("v1".to_owned()),
                 field_path: "metadata.name".to_owned(),
-                ..ObjectFieldSelector::default()
             }),
             ..EnvVarSource::default()
         }),
