@@ -2,8 +2,6 @@
 //! what it was rendered with: the manager writes that on the HostedControlPlane and moves it with an upgrade, so that
 //! neither a newer program nor one more zone restarts anything by itself.
 
-use std::collections::BTreeMap;
-
 use hyperplane_api::{
     constants::{annotations, ours},
     hypershift::hosted_control_plane::HostedControlPlane,
@@ -27,18 +25,19 @@ pub struct Facts {
 impl Facts {
     /// What counts for one control plane.
     pub fn management(&self, control_plane: &HostedControlPlane) -> Management {
-        let annotation = |key: &str| annotation(control_plane, key);
         Management {
             kubernetes: self.kubernetes.clone(),
-            zones: annotation(ours::RENDER_ZONES.as_str())
+            zones: ours::RENDER_ZONES
+                .of(control_plane)
                 .and_then(|text| text.parse().ok())
                 .unwrap_or(0),
-            image: annotation(ours::RENDER_IMAGE.as_str())
-                .unwrap_or(&self.image)
-                .to_owned(),
+            image: ours::RENDER_IMAGE.of(control_plane).unwrap_or(&self.image).to_owned(),
             has_monitors: self.has_monitors,
-            user_id: annotation(annotations::DEFAULT_SECURITY_CONTEXT_UID.as_str()).and_then(|text| text.parse().ok()),
-            ingress_domain: annotation(ours::INGRESS_DOMAIN.as_str())
+            user_id: annotations::DEFAULT_SECURITY_CONTEXT_UID
+                .of(control_plane)
+                .and_then(|text| text.parse().ok()),
+            ingress_domain: ours::INGRESS_DOMAIN
+                .of(control_plane)
                 .or(self.ingress_domain.as_deref())
                 .map(str::to_owned),
         }
@@ -47,12 +46,7 @@ impl Facts {
 
 /// By which revision of our manifests a control plane is rendered.
 pub fn revision(control_plane: &HostedControlPlane) -> u32 {
-    let text = annotation(control_plane, ours::RENDER_REVISION.as_str());
+    let text = ours::RENDER_REVISION.of(control_plane);
     let revision = text.and_then(|text| text.parse().ok()).unwrap_or(RENDER_REVISION);
     revision.clamp(1, RENDER_REVISION)
-}
-
-fn annotation<'a>(control_plane: &'a HostedControlPlane, key: &str) -> Option<&'a str> {
-    let annotations: &BTreeMap<String, String> = control_plane.metadata.annotations.as_ref()?;
-    annotations.get(key).map(String::as_str)
 }

@@ -17,8 +17,6 @@ use hyperplane_api::{
     },
 };
 
-use crate::inputs::annotation;
-
 pub(crate) use self::names::route_hostname;
 pub use self::{observed::observe, services::published_services};
 
@@ -107,8 +105,7 @@ pub(crate) fn strategy<'a>(
 
 /// Whether the control plane has something behind the endpoint at all.
 pub(crate) fn is_served(control_plane: &HostedControlPlane, service: &PublishedService) -> bool {
-    *service != PublishedService::Ignition
-        || annotation(control_plane, annotations::DISABLE_IGNITION_SERVER) != Some("true")
+    *service != PublishedService::Ignition || !annotations::DISABLE_IGNITION_SERVER.is_true(control_plane)
 }
 
 /// The endpoints that the router leads to.

@@ -52,7 +52,7 @@ impl<'a> Inputs<'a> {
 
     /// An annotation of the control plane; an empty one counts as absent.
     pub fn annotation(&self, key: Annotation) -> Option<&'a str> {
-        annotation(self.control_plane, key)
+        key.of(self.control_plane)
     }
 
     /// Whether components have more than one replica.
@@ -123,19 +123,11 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// Whether the operators of a control plane run in its namespace. An operator image of its own forces it.
-pub fn has_dedicated_operators(control_plane: &HostedControlPlane) -> bool {
-    annotation(control_plane, ours::TENANT_OPERATORS) == Some(DEDICATED_OPERATORS)
-        || annotation(control_plane, annotations::CONTROL_PLANE_OPERATOR_IMAGE).is_some()
-}
-
-/// An annotation of a control plane; an empty one counts as absent.
-pub(crate) fn annotation(control_plane: &HostedControlPlane, key: Annotation) -> Option<&str> {
-    let annotations = control_plane.metadata.annotations.as_ref()?;
-    annotations
-        .get(key.as_str())
-        .map(String::as_str)
-        .filter(|value| !value.is_empty())
+/// Whether the operators of a control plane run in its namespace. An operator image of its own forces it. The cluster
+/// and its control plane carry the same annotations.
+pub fn has_dedicated_operators<K: kube::Resource>(control_plane: &K) -> bool {
+    ours::TENANT_OPERATORS.of(control_plane) == Some(DEDICATED_OPERATORS)
+        || annotations::CONTROL_PLANE_OPERATOR_IMAGE.of(control_plane).is_some()
 }
 
 fn descend<'a>(value: &'a Value, path: &[&str]) -> &'a Value {

@@ -14,7 +14,7 @@ use kube::{Api, Resource, ResourceExt as _, api::PostParams};
 use crate::{
     build::{self, ClusterApi, Desired},
     dereference::Seen,
-    metadata, names,
+    names,
     stores::{Stores, made_for},
 };
 
@@ -130,14 +130,14 @@ async fn remove_unwanted(
     let is_copy = |annotation: Option<&str>| annotation.is_some();
     let kept = names_of(&desired.secrets, &desired.kept_secrets);
     for secret in stores.secrets.namespace(&namespace).all() {
-        let copied = metadata::annotation(secret.as_ref(), ours::COPIED_FROM);
+        let copied = ours::COPIED_FROM.of(secret.as_ref());
         if is_copy(copied) && !kept.contains(&secret.name_any()) {
             context.delete(secret.as_ref()).await?;
         }
     }
     let kept = names_of(&desired.config_maps, &desired.kept_config_maps);
     for config_map in stores.config_maps.namespace(&namespace).all() {
-        let copied = metadata::annotation(config_map.as_ref(), ours::COPIED_FROM);
+        let copied = ours::COPIED_FROM.of(config_map.as_ref());
         if is_copy(copied) && !kept.contains(&config_map.name_any()) {
             context.delete(config_map.as_ref()).await?;
         }

@@ -11,10 +11,7 @@ mod rbac;
 #[cfg(test)]
 mod tests;
 
-use hyperplane_api::{
-    constants::{Annotation, annotations, ours},
-    hypershift::{hosted_cluster::HostedCluster, hosted_control_plane::HostedControlPlane},
-};
+use hyperplane_api::hypershift::{hosted_cluster::HostedCluster, hosted_control_plane::HostedControlPlane};
 use hyperplane_platforms::{Infrastructure, Platform};
 use k8s_openapi::api::{
     core::v1::{ConfigMap, Namespace, Secret, ServiceAccount},
@@ -119,26 +116,10 @@ pub(crate) fn preview(case: &Case<'_>) -> HostedControlPlane {
 }
 
 impl Blueprint<'_> {
-    /// Whether the operators of the control plane run in its namespace. An operator image of its own forces it.
-    pub(crate) fn has_dedicated_operators(&self) -> bool {
-        has_dedicated_operators(self.cluster)
-    }
-
-    /// Whether an annotation of the cluster says yes.
-    pub(crate) fn is_set(&self, key: Annotation) -> bool {
-        metadata::is_set(self.cluster, key)
-    }
-
     /// Metadata of an object in the namespace of the control plane.
     pub(crate) fn metadata(&self, name: &str) -> k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
         metadata::in_namespace(self.cluster, self.namespace, name)
     }
-}
-
-/// Whether the operators of a control plane run in its namespace.
-pub(crate) fn has_dedicated_operators(cluster: &HostedCluster) -> bool {
-    metadata::annotation(cluster, ours::TENANT_OPERATORS) == Some("dedicated")
-        || metadata::annotation(cluster, annotations::CONTROL_PLANE_OPERATOR_IMAGE).is_some()
 }
 
 /// The name of the control plane of a cluster.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use hyperplane_api::{
-    constants::{annotations, finalizers},
+    constants::{Annotation, annotations, finalizers},
     hypershift::{hosted_cluster::HostedCluster, hosted_control_plane::HostedControlPlane},
 };
 use hyperplane_component_driver::{Driver, Facts, revision};
@@ -18,7 +18,7 @@ use kube::{
 };
 use serde_json::json;
 
-use crate::{dereference::Seen, metadata, stores::Stores, validate::ReleasePair};
+use crate::{dereference::Seen, stores::Stores, validate::ReleasePair};
 
 /// Deployments whose pods must outlive the machines.
 pub(crate) const KEPT: [&str; 2] = ["cluster-api", "capi-provider"];
@@ -28,15 +28,15 @@ pub(crate) fn runs_cluster_api(cluster: &HostedCluster, pair: &ReleasePair, plat
     let Some(provider) = platform.provider() else {
         return false;
     };
-    let has = |component: &str, image_override| {
+    let has = |component: &str, image_override: Annotation| {
         let image = pair
             .control_plane
             .components
             .get(component)
             .and_then(|found| found.image.as_ref());
-        image.is_some() || metadata::annotation(cluster, image_override).is_some()
+        image.is_some() || image_override.of(cluster).is_some()
     };
-    !metadata::is_set(cluster, annotations::DISABLE_MACHINE_MANAGEMENT)
+    !annotations::DISABLE_MACHINE_MANAGEMENT.is_true(cluster)
         && has("cluster-api", annotations::CAPI_MANAGER_IMAGE)
         && has(provider.component, provider.image_override)
 }

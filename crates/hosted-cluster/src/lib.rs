@@ -41,7 +41,7 @@ use hyperplane_runtime::{Manager, Scope, Watch};
 pub use self::{
     build::manager_rules,
     names::control_plane_namespace,
-    settings::{HostedClusterSettings, ManagementNetworks, SecretBytes, ServedKinds},
+    settings::{HostedClusterSettings, ManagementNetworks, ServedKinds},
     validate::rules,
 };
 use self::{reconciler::HostedClusters, stores::Stores, user_ids::UserIds};

@@ -55,23 +55,9 @@ pub(crate) fn pair(key: Annotation, value: &str) -> (String, String) {
     (key.as_str().to_owned(), value.to_owned())
 }
 
-/// The value of an annotation; an empty one counts as absent.
-pub(crate) fn annotation<K: Resource>(object: &K, key: Annotation) -> Option<&str> {
-    let annotations = object.meta().annotations.as_ref()?;
-    annotations
-        .get(key.as_str())
-        .map(String::as_str)
-        .filter(|value| !value.is_empty())
-}
-
-/// Whether an annotation says yes.
-pub(crate) fn is_set<K: Resource>(object: &K, key: Annotation) -> bool {
-    annotation(object, key) == Some("true")
-}
-
 /// Whether a namespace was made for this very cluster.
 pub(crate) fn is_claimed(namespace: &Namespace, cluster: &HostedCluster) -> bool {
-    let claimant = annotation(namespace, ours::CLAIMED_BY);
+    let claimant = ours::CLAIMED_BY.of(namespace);
     claimant.is_some() && claimant == cluster.metadata.uid.as_deref()
 }
 

@@ -118,13 +118,13 @@ impl HostedClusters {
         if api.get_metadata_opt(name).await?.is_some() {
             return Ok(());
         }
-        let key = self.settings.entropy.take(ENCRYPTION_KEY_BYTES);
+        let key: [u8; ENCRYPTION_KEY_BYTES] = self.settings.entropy.bytes();
         let mut metadata = metadata::in_namespace(cluster, &namespace, name);
         metadata.owner_references = cluster.owner_ref(&()).map(|owner| vec![owner]);
         let secret = Secret {
             metadata,
             type_: Some("Opaque".to_owned()),
-            data: Some([(keys::ENCRYPTION_KEY.to_owned(), ByteString(key))].into()),
+            data: Some([(keys::ENCRYPTION_KEY.to_owned(), ByteString(key.into()))].into()),
             ..Secret::default()
         };
         match api.create(&PostParams::default(), &secret).await {

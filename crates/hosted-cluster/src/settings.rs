@@ -1,8 +1,9 @@
 //! What the operator is told from outside: the management cluster, and where chance comes from.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::collections::BTreeMap;
 
 use hyperplane_component_driver::Facts;
+use hyperplane_runtime::Entropy;
 
 /// What the operator is told from outside.
 #[derive(Clone, Debug)]
@@ -20,7 +21,7 @@ pub struct HostedClusterSettings {
     /// What names that are chosen by chance follow from.
     pub seed: u64,
     /// Where key material comes from.
-    pub entropy: SecretBytes,
+    pub entropy: Entropy,
 }
 
 /// Which kinds of infrastructure providers can be written.
@@ -68,31 +69,5 @@ impl Default for ManagementNetworks {
             monitoring: label("network.openshift.io/policy-group", "monitoring"),
             ingress: None,
         }
-    }
-}
-
-/// A source of bytes that nobody can guess. Cheap to clone.
-#[derive(Clone)]
-pub struct SecretBytes(Arc<Fill>);
-
-type Fill = dyn Fn(&mut [u8]) + Send + Sync;
-
-impl SecretBytes {
-    /// Bytes from this function.
-    pub fn new(fill: impl Fn(&mut [u8]) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(fill))
-    }
-
-    /// As many bytes as are asked for.
-    pub(crate) fn take(&self, count: usize) -> Vec<u8> {
-        let mut bytes = vec![0; count];
-        (self.0)(&mut bytes);
-        bytes
-    }
-}
-
-impl fmt::Debug for SecretBytes {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("SecretBytes")
     }
 }

@@ -56,7 +56,7 @@ impl Stores {
     pub(crate) fn new(manager: &Manager, served: ServedKinds) -> Self {
         let namespaces = manager.store(Watch::<Namespace>::all());
         namespaces.add_index(USER_ID_INDEX, |namespace| {
-            let user = metadata::annotation(namespace, annotations::DEFAULT_SECURITY_CONTEXT_UID);
+            let user = annotations::DEFAULT_SECURITY_CONTEXT_UID.of(namespace);
             user.map(str::to_owned).into_iter().collect()
         });
         Self {
@@ -101,7 +101,7 @@ impl Stores {
 fn by_cluster<K: Kind>(manager: &Manager) -> Store<K> {
     let store: Store<K> = manager.store(ours());
     store.add_index(CLUSTER_INDEX, |object| {
-        let title = metadata::annotation(object, annotations::CLUSTER);
+        let title = annotations::CLUSTER.of(object);
         title.map(str::to_owned).into_iter().collect()
     });
     store

@@ -11,7 +11,7 @@ use k8s_openapi::api::core::v1::Namespace;
 use kube::{Api, ResourceExt as _, api::ListParams};
 
 use crate::{
-    metadata, names,
+    names,
     stores::{Stores, made_for},
 };
 
@@ -46,9 +46,9 @@ async fn has_control_plane(context: &Context, namespace: &str) -> Result<bool, F
 
 /// Whether a namespace was made for a cluster by us, and was not to be left behind.
 fn is_orphan(namespace: &Namespace, title: &str) -> bool {
-    let is_kept = metadata::is_set(namespace, annotations::SKIP_CONTROL_PLANE_NAMESPACE_DELETION);
-    let is_claimed = metadata::annotation(namespace, ours::CLAIMED_BY).is_some();
-    is_claimed && !is_kept && metadata::annotation(namespace, annotations::CLUSTER) == Some(title)
+    let is_kept = annotations::SKIP_CONTROL_PLANE_NAMESPACE_DELETION.is_true(namespace);
+    let is_claimed = ours::CLAIMED_BY.of(namespace).is_some();
+    is_claimed && !is_kept && annotations::CLUSTER.of(namespace) == Some(title)
 }
 
 async fn remove<K: Kind>(context: &Context, store: &Store<K>, title: &str) -> Result<(), Failure> {

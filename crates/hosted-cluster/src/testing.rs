@@ -21,7 +21,7 @@ use crate::{
     components, defaults,
     dereference::{Content, Seen, Source, State},
     names, references,
-    settings::{HostedClusterSettings, ManagementNetworks, SecretBytes, ServedKinds},
+    settings::{HostedClusterSettings, ManagementNetworks, ServedKinds},
     validate::{Case, Verdict, validate},
 };
 
@@ -53,7 +53,7 @@ pub(crate) fn settings() -> HostedClusterSettings {
         },
         management_platform: None,
         seed: 7,
-        entropy: SecretBytes::new(|bytes| bytes.fill(7)),
+        entropy: hyperplane_runtime::Entropy::new(|bytes| bytes.fill(7)),
     }
 }
 

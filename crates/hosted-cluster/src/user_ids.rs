@@ -12,7 +12,7 @@ use hyperplane_runtime::Failure;
 use k8s_openapi::api::core::v1::Namespace;
 use thiserror::Error;
 
-use crate::{metadata, stores::Stores};
+use crate::stores::Stores;
 
 /// The users that are given away. Those below belong to images.
 const USERS: Range<i64> = 1_001..11_001;
@@ -28,7 +28,7 @@ pub(crate) struct UserIds(Mutex<BTreeMap<String, i64>>);
 impl UserIds {
     /// The user of a namespace: the one that it has, or one that nobody has.
     pub(crate) fn of(&self, stores: &Stores, namespace: &str, live: Option<&Namespace>) -> Result<i64, Failure> {
-        let present = live.and_then(|live| metadata::annotation(live, annotations::DEFAULT_SECURITY_CONTEXT_UID));
+        let present = live.and_then(|live| annotations::DEFAULT_SECURITY_CONTEXT_UID.of(live));
         let mut chosen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(user) = present.and_then(|text| text.parse().ok()) {
             chosen.remove(namespace);

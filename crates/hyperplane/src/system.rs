@@ -1,7 +1,7 @@
 //! The world outside, as values to hand down: the clock, chance, the log and the threads of this process.
 
 use std::{
-    fs,
+    env, fs,
     io::{self, IsTerminal as _},
     process, thread,
 };
@@ -36,6 +36,10 @@ pub(crate) fn seed() -> u64 {
     u64::from_le_bytes(entropy().bytes())
 }
 
+/// The client logs every failed request as an error of its own. Whoever made the request says more about it, or expects
+/// it: a hosted API server that is asked while it starts.
+const NOISE: &str = "kube_client::client::builder=off";
+
 /// Logs to standard error what RUST_LOG asks for; by default only what a person should know.
 pub(crate) fn log() {
     log_from(LevelFilter::WARN);
@@ -49,9 +53,10 @@ pub(crate) fn instance() -> String {
 
 /// Logs to standard error what RUST_LOG asks for; by default what has at least this level.
 pub(crate) fn log_from(level: LevelFilter) {
-    let filter = EnvFilter::builder().with_default_directive(level.into());
+    let asked = env::var(EnvFilter::DEFAULT_ENV).unwrap_or_default();
+    let filter = EnvFilter::builder().parse_lossy(format!("{level},{NOISE},{asked}"));
     let logger = tracing_subscriber::fmt()
-        .with_env_filter(filter.from_env_lossy())
+        .with_env_filter(filter)
         .with_writer(io::stderr)
         .with_ansi(io::stderr().is_terminal());
     // A second logger is refused; the first one goes on.

@@ -147,7 +147,7 @@ fn judge(
 
 /// Whether it has to be noted on a Secret that a machine has fetched its payload.
 pub fn is_news(secret: &Secret) -> bool {
-    token::annotation(secret, annotations::IGNITION_REACHED.as_str()) != Some("True")
+    annotations::IGNITION_REACHED.of(secret) != Some("True")
 }
 
 /// The least that every Ignition config of version 3 has. What it says is checked where it is made.

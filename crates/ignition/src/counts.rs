@@ -7,10 +7,7 @@ use prometheus_client::{
     registry::Registry,
 };
 
-use crate::{
-    answer::{Answer, Refusal},
-    token::annotation,
-};
+use crate::answer::{Answer, Refusal};
 
 type Labels = Vec<(&'static str, String)>;
 
@@ -60,6 +57,6 @@ fn outcome(label: &str) -> Labels {
 }
 
 fn pool(secret: &Secret) -> Labels {
-    let pool = annotation(secret, annotations::NODE_POOL.as_str()).unwrap_or_default();
+    let pool = annotations::NODE_POOL.of(secret).unwrap_or_default();
     vec![("node_pool", pool.to_owned())]
 }

@@ -14,7 +14,6 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use hyperplane_api::constants::{annotations, objects::keys};
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::Secret;
-use kube::ResourceExt as _;
 
 /// How long a token stays good after another has taken its place: as long as there is between two of them.
 pub const GRACE: SignedDuration = SignedDuration::from_mins(330);
@@ -83,24 +82,19 @@ pub fn data<'a>(secret: &'a Secret, key: &str) -> Option<&'a [u8]> {
     (!value.0.is_empty()).then_some(&value.0)
 }
 
-/// An annotation.
-pub fn annotation<'a>(secret: &'a Secret, key: &str) -> Option<&'a str> {
-    secret.annotations().get(key).map(String::as_str)
-}
-
 fn is_token(secret: &Secret) -> bool {
-    annotation(secret, annotations::IGNITION_CONFIG.as_str()) == Some("true")
+    annotations::IGNITION_CONFIG.is_true(secret)
 }
 
 /// Whether the time has come after which none of its tokens is good. An end that cannot be read has come.
 fn is_over(secret: &Secret, now: Timestamp) -> bool {
-    let end = annotation(secret, annotations::IGNITION_TOKEN_EXPIRATION_TIMESTAMP.as_str());
+    let end = annotations::IGNITION_TOKEN_EXPIRATION_TIMESTAMP.of(secret);
     end.is_some_and(|end| end.parse::<Timestamp>().map_or(true, |end| now >= end))
 }
 
 /// Whether the token before is still good. When it was replaced must be known.
 fn is_in_grace(secret: &Secret, now: Timestamp) -> bool {
-    let replaced = annotation(secret, annotations::LAST_TOKEN_GENERATION_TIME.as_str());
+    let replaced = annotations::LAST_TOKEN_GENERATION_TIME.of(secret);
     let replaced = replaced.and_then(|replaced| replaced.parse::<Timestamp>().ok());
     replaced.is_some_and(|replaced| now.duration_since(replaced) < GRACE)
 }

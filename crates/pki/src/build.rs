@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use hyperplane_api::{
     constants::{
-        Annotation,
         annotations::{CERTIFICATE_RENEWAL, CERTIFICATE_VALIDITY, CLUSTER},
         objects::{keys, kubeconfigs},
         ours::{KEY_ALGORITHM, MANAGED_BY, MANAGED_BY_US},
@@ -89,18 +88,14 @@ pub(crate) fn build(control_plane: &HostedControlPlane, infrastructure: &Infrast
             None => ServiceAccountKey::Generated,
         },
         labels: BTreeMap::from([(MANAGED_BY.to_string(), MANAGED_BY_US.to_owned())]),
-        annotations: annotation(control_plane, CLUSTER)
+        annotations: CLUSTER
+            .of(control_plane)
             .map(|cluster| (CLUSTER.to_string(), cluster.to_owned()))
             .into_iter()
             .collect(),
         owner: control_plane.controller_owner_ref(&()),
     };
     Built { wanted, mistakes }
-}
-
-/// An annotation of a control plane.
-pub(crate) fn annotation(control_plane: &HostedControlPlane, key: Annotation) -> Option<&str> {
-    control_plane.annotations().get(key.as_str()).map(String::as_str)
 }
 
 fn understood<T>(result: Result<T, impl ToString>, field: &str, mistakes: &mut Vec<String>) -> Option<T> {
@@ -156,14 +151,14 @@ fn addresses(
 }
 
 fn algorithm(control_plane: &HostedControlPlane, mistakes: &mut Vec<String>) -> KeyAlgorithm {
-    let text = annotation(control_plane, KEY_ALGORITHM).map(str::parse);
+    let text = KEY_ALGORITHM.of(control_plane).map(str::parse);
     text.and_then(|parsed| understood(parsed, KEY_ALGORITHM.as_str(), mistakes))
         .unwrap_or_default()
 }
 
 fn lifetime(control_plane: &HostedControlPlane, mistakes: &mut Vec<String>) -> Lifetime {
-    let validity = annotation(control_plane, CERTIFICATE_VALIDITY);
-    let renewal = annotation(control_plane, CERTIFICATE_RENEWAL);
+    let validity = CERTIFICATE_VALIDITY.of(control_plane);
+    let renewal = CERTIFICATE_RENEWAL.of(control_plane);
     let lifetime = Lifetime::parse(validity, renewal);
     understood(lifetime, CERTIFICATE_VALIDITY.as_str(), mistakes).unwrap_or_default()
 }

@@ -20,7 +20,7 @@ use kube::ResourceExt as _;
 use crate::{
     PkiSettings,
     apply::apply,
-    build::{annotation, build},
+    build::build,
     dereference::{Stores, live},
     status::report,
 };
@@ -39,7 +39,7 @@ impl Reconciler for Pki {
 
     async fn reconcile(&self, context: &Context, control_plane: Arc<HostedControlPlane>) -> Result<Next, Failure> {
         let PkiSettings { scope, facts } = &self.settings;
-        if !serves(scope, &control_plane) || annotation(&control_plane, DISABLE_PKI_RECONCILIATION).is_some() {
+        if !serves(scope, &control_plane) || DISABLE_PKI_RECONCILIATION.of(control_plane.as_ref()).is_some() {
             return Ok(Next::OnChange);
         }
         let now = context.now();

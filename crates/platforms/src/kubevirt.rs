@@ -1,7 +1,10 @@
 //! Virtual machines on a Kubernetes cluster with KubeVirt: the management cluster itself, or another one.
 
 use hyperplane_api::{
-    constants::{annotations, objects::keys},
+    constants::{
+        annotations,
+        objects::{copies, keys},
+    },
     hypershift::{
         hosted_cluster::{HostedCluster, HostedClusterSpec},
         hosted_cluster_status::PayloadArchitecture,
@@ -25,9 +28,6 @@ use crate::{
 
 /// What follows the name of a cluster in the name of the Secret with the encryption key that is made for it.
 pub const ENCRYPTION_KEY_SUFFIX: &str = "-etcd-encryption-key";
-
-/// The copy of the kubeconfig of the cluster that the machines run on.
-const CREDENTIALS: &str = "kubevirt-infra-credentials";
 
 const OWN_DOMAIN: Rule = Rule {
     name: "kubevirt-base-domain",
@@ -66,7 +66,7 @@ impl Platform for KubeVirt {
                 control_plane_endpoint: facts.endpoint.cloned(),
                 infra_cluster_secret_ref: is_external.then(|| NamespacedReference {
                     namespace: Some(facts.namespace.to_owned()),
-                    name: CREDENTIALS.to_owned(),
+                    name: copies::KUBEVIRT_CREDENTIALS.to_owned(),
                 }),
             },
             status: Some(provider::ready()),
@@ -88,7 +88,7 @@ impl Platform for KubeVirt {
         let copy = secret.map(|secret| SecretCopy {
             field: "spec.platform.kubevirt.credentials.infraKubeConfigSecret".to_owned(),
             source: secret.name.clone(),
-            target: CREDENTIALS,
+            target: copies::KUBEVIRT_CREDENTIALS,
             keys: vec![KeyCopy::renamed(&secret.key, keys::KUBECONFIG)],
         });
         copy.into_iter().collect()
@@ -119,7 +119,7 @@ impl Platform for KubeVirt {
     }
 
     fn obsolete_credentials(&self) -> &'static [&'static str] {
-        &[CREDENTIALS]
+        &[copies::KUBEVIRT_CREDENTIALS]
     }
 
     fn architectures(&self) -> &'static [PayloadArchitecture] {

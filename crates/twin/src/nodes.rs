@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use hyperplane_runtime::{Context, Failure, Next, Reconciler, Store};
+use hyperplane_runtime::{Applied, Context, Failure, Next, Reconciler, Store};
 use jiff::Timestamp;
 use k8s_openapi::{
     api::{
@@ -139,11 +139,15 @@ impl Reconciler for Nodes {
             return Ok(Next::After(LOOK));
         }
         let now = context.now();
-        context
-            .apply_status(node.as_ref(), &status(&node, &self.settings, is_gone, now))
-            .await?;
+        let status = status(&node, &self.settings, is_gone, now);
+        let applied = context.apply_status(node.as_ref(), &status).await?;
         if self.is_whole {
-            self.taint(context, &node, is_gone, now).await?;
+            // The write above has made the node that was read an old one.
+            let node = match &applied {
+                Applied::Written(written) => written.as_ref(),
+                Applied::Unchanged => node.as_ref(),
+            };
+            self.taint(context, node, is_gone, now).await?;
         }
         match self.settings.heartbeat {
             Some(interval) if !is_gone => {

@@ -57,6 +57,11 @@ pub(crate) fn is_active(pod: &Pod) -> bool {
     !is_over(pod) && !is_terminating(pod)
 }
 
+/// Whether it has been told to end, and has not ended yet.
+pub(crate) fn is_leaving(pod: &Pod) -> bool {
+    !is_over(pod) && is_terminating(pod)
+}
+
 /// Its node; empty before it has one.
 pub(crate) fn node(pod: &Pod) -> &str {
     spec(pod).and_then(|spec| spec.node_name.as_deref()).unwrap_or_default()

@@ -4,7 +4,7 @@
 use hyperplane_api::constants::objects::roles;
 use hyperplane_component_driver::Facts;
 use hyperplane_control_plane::ControlPlaneSettings;
-use hyperplane_hosted_cluster::{HostedClusterSettings, SecretBytes, ServedKinds};
+use hyperplane_hosted_cluster::{HostedClusterSettings, ServedKinds};
 use hyperplane_hosted_config::HostedConfigSettings;
 use hyperplane_pki::PkiSettings;
 use hyperplane_runtime::{Clock, Entropy, IdentityMode, LeaseSettings, Manager, Reach, Scope, Settings};
@@ -111,7 +111,6 @@ pub fn manager(client: Client, settings: &OperatorSettings, roles: Roles) -> Man
 }
 
 fn add_all(manager: &mut Manager, settings: &OperatorSettings) {
-    let entropy = settings.entropy.clone();
     let of_operator = HostedClusterSettings {
         facts: settings.facts.clone(),
         served: ServedKinds::ALL,
@@ -119,7 +118,7 @@ fn add_all(manager: &mut Manager, settings: &OperatorSettings) {
         networks: settings.surroundings.networks.clone(),
         management_platform: None,
         seed: settings.seed,
-        entropy: SecretBytes::new(move |bytes| entropy.fill(bytes)),
+        entropy: settings.entropy.clone(),
     };
     hyperplane_hosted_cluster::register(manager, of_operator);
     add_control_plane(manager, settings, Scope::Everywhere, None);

@@ -54,6 +54,20 @@ words! {
     KeyPrefix;
 }
 
+impl Annotation {
+    /// Its value on an object; an empty one counts as absent.
+    pub fn of<K: kube::Resource>(self, object: &K) -> Option<&str> {
+        let annotations = object.meta().annotations.as_ref()?;
+        let value = annotations.get(self.0).map(String::as_str);
+        value.filter(|value| !value.is_empty())
+    }
+
+    /// Whether it says yes on an object.
+    pub fn is_true<K: kube::Resource>(self, object: &K) -> bool {
+        self.of(object) == Some("true")
+    }
+}
+
 impl KeyPrefix {
     /// The key of the family that carries `rest`.
     pub fn key(self, rest: &str) -> String {

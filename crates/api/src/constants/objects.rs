@@ -187,6 +187,8 @@ pub mod copies {
     pub const ENCRYPTION_KEY_BEFORE: &str = "aescbc-backup-key";
     /// Where audit events are sent.
     pub const AUDIT_WEBHOOK: &str = "kas-audit-webhook";
+    /// How the cluster is reached that virtual machines run on, where that is another one.
+    pub const KUBEVIRT_CREDENTIALS: &str = "kubevirt-infra-credentials";
 }
 
 /// Services. The published ones are written by the control-plane operator, the others belong to components.

@@ -2,7 +2,7 @@
 //! balancers are Services of the cluster below.
 
 use hyperplane_api::{
-    constants::labels,
+    constants::{labels, objects::copies},
     hypershift::{platform::kubevirt::KubeVirtCredentials, platform_type::PlatformType},
 };
 use serde_json::json;
@@ -19,8 +19,6 @@ use crate::{
 const NAME: &str = "kubevirt-cloud-controller-manager";
 const CONTAINER: &str = "cloud-controller-manager";
 
-/// The copy of the kubeconfig of another cluster that the machines run on.
-const CREDENTIALS: &str = "kubevirt-infra-credentials";
 const CREDENTIALS_PATH: &str = "/etc/kubernetes/infra-kubeconfig";
 
 const ASSETS: &[Asset] = &[
@@ -84,7 +82,7 @@ fn adapt(inputs: &Inputs<'_>, workload: &mut Workload) {
         return;
     }
     let volumes = workload.pod_mut().volumes.get_or_insert_default();
-    volumes.push(secret_volume("infra-kubeconfig", CREDENTIALS));
+    volumes.push(secret_volume("infra-kubeconfig", copies::KUBEVIRT_CREDENTIALS));
     if let Some(container) = workload.container_mut(CONTAINER) {
         let mounts = container.volume_mounts.get_or_insert_default();
         mounts.push(mount("infra-kubeconfig", CREDENTIALS_PATH));

@@ -16,10 +16,7 @@ use k8s_openapi::{
 use kube::Resource as _;
 
 use super::{PUBLISHABLE, Publishable, ROUTER_PORT, ROUTER_TARGET_PORT, names::given, routed, strategy};
-use crate::{
-    defaults::POD_OWNER,
-    inputs::{Management, annotation},
-};
+use crate::{defaults::POD_OWNER, inputs::Management};
 
 /// The Services that publish a control plane.
 pub fn published_services(control_plane: &HostedControlPlane, management: &Management) -> Vec<Service> {
@@ -115,7 +112,7 @@ fn service(
     hostnames: Option<String>,
 ) -> Service {
     let mut of_service = BTreeMap::new();
-    if let Some(cluster) = annotation(control_plane, annotations::CLUSTER) {
+    if let Some(cluster) = annotations::CLUSTER.of(control_plane) {
         of_service.insert(annotations::CLUSTER.as_str().to_owned(), cluster.to_owned());
     }
     if let Some(hostnames) = hostnames {

@@ -24,7 +24,7 @@ pub(crate) struct ClusterApi {
 }
 
 pub(super) fn build(blueprint: &Blueprint<'_>) -> (Infrastructure, Option<ClusterApi>) {
-    if blueprint.is_set(annotations::DISABLE_MACHINE_MANAGEMENT) {
+    if annotations::DISABLE_MACHINE_MANAGEMENT.is_true(blueprint.cluster) {
         return (Infrastructure::None, None);
     }
     let endpoint = endpoint(blueprint);
@@ -106,7 +106,7 @@ pub(crate) fn cluster_with_pause(live: &Cluster, is_paused: bool) -> Cluster {
     cluster.metadata.namespace.clone_from(&live.metadata.namespace);
     let (key, value) = metadata::our_label();
     cluster.metadata.labels = Some([(key, value)].into());
-    let of_cluster = metadata::annotation(live, annotations::CLUSTER);
+    let of_cluster = annotations::CLUSTER.of(live);
     cluster.metadata.annotations =
         of_cluster.map(|title| [metadata::pair(annotations::CLUSTER, title)].into_iter().collect());
     cluster

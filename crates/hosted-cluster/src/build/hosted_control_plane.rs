@@ -19,13 +19,10 @@ use hyperplane_api::{
         secret_encryption::SecretEncryption,
     },
 };
-use hyperplane_components::RENDER_REVISION;
+use hyperplane_components::{RENDER_REVISION, has_dedicated_operators};
 
 use super::{Blueprint, control_plane_name, mirrored};
-use crate::{
-    metadata::{annotation, pair},
-    validate::control_plane_image,
-};
+use crate::{metadata::pair, validate::control_plane_image};
 
 /// Annotations that are computed rather than mirrored.
 const COMPUTED: &[hyperplane_api::constants::Annotation] = &[
@@ -62,7 +59,7 @@ pub(crate) fn with_pause(live: &HostedControlPlane, paused_until: Option<String>
     control_plane.spec.paused_until = paused_until;
     control_plane.metadata.namespace.clone_from(&live.metadata.namespace);
     let is_our_label = |key: &str| key == labels::CAPI_CLUSTER_NAME.as_str() || key == ours::MANAGED_BY.as_str();
-    let synced = annotation(live, ours::RESTART_DATE_SYNCED);
+    let synced = ours::RESTART_DATE_SYNCED.of(live);
     let restart = annotations::RESTART_DATE.as_str();
     let is_ours = |key: &str, value: &str| {
         mirrored::is_mirrored(key)
@@ -88,7 +85,7 @@ fn computed(blueprint: &Blueprint<'_>) -> BTreeMap<String, String> {
     if !scales {
         found.extend([pair(annotations::DISABLE_CLUSTER_AUTOSCALER, "true")]);
     }
-    let mode = if blueprint.has_dedicated_operators() {
+    let mode = if has_dedicated_operators(blueprint.cluster) {
         "dedicated"
     } else {
         "shared"
@@ -116,8 +113,8 @@ fn rendering(blueprint: &Blueprint<'_>) -> Vec<(String, String)> {
             .as_ref()
             .unwrap_or(&live.spec.release_image);
         let is_upgrade = image != control_plane_image(blueprint.cluster);
-        let asked = annotation(blueprint.cluster, ours::RENDER_REVISION_REQUEST);
-        let is_asked = asked != annotation(*live, ours::RENDER_REVISION_REQUEST);
+        let asked = ours::RENDER_REVISION_REQUEST.of(blueprint.cluster);
+        let is_asked = asked != ours::RENDER_REVISION_REQUEST.of(*live);
         !is_upgrade && !is_asked
     });
     let current = [
@@ -126,7 +123,7 @@ fn rendering(blueprint: &Blueprint<'_>) -> Vec<(String, String)> {
         (ours::RENDER_ZONES, blueprint.seen.zones.to_string()),
     ];
     let value = |(key, current): (hyperplane_api::constants::Annotation, String)| {
-        let kept = kept.and_then(|live| annotation(live, key));
+        let kept = kept.and_then(|live| key.of(live));
         pair(key, kept.unwrap_or(&current))
     };
     current.into_iter().map(value).collect()
@@ -135,7 +132,7 @@ fn rendering(blueprint: &Blueprint<'_>) -> Vec<(String, String)> {
 /// The domain that a control plane began with. Clients know the names under it.
 fn ingress_domain(blueprint: &Blueprint<'_>) -> Option<(String, String)> {
     let live = blueprint.seen.control_plane.as_deref();
-    let kept = live.and_then(|live| annotation(live, ours::INGRESS_DOMAIN));
+    let kept = live.and_then(|live| ours::INGRESS_DOMAIN.of(live));
     let current = blueprint.settings.facts.ingress_domain.as_deref();
     kept.or(current).map(|domain| pair(ours::INGRESS_DOMAIN, domain))
 }
@@ -143,12 +140,12 @@ fn ingress_domain(blueprint: &Blueprint<'_>) -> Option<(String, String)> {
 /// A restart that the cluster asks for is handed on once. One that was asked of the control plane itself is left alone until
 /// the cluster asks again.
 fn restart(blueprint: &Blueprint<'_>) -> Vec<(String, String)> {
-    let Some(wanted) = annotation(blueprint.cluster, annotations::RESTART_DATE) else {
+    let Some(wanted) = annotations::RESTART_DATE.of(blueprint.cluster) else {
         return Vec::new();
     };
     let live = blueprint.seen.control_plane.as_deref();
-    let synced = live.and_then(|live| annotation(live, ours::RESTART_DATE_SYNCED));
-    let present = live.and_then(|live| annotation(live, annotations::RESTART_DATE));
+    let synced = live.and_then(|live| ours::RESTART_DATE_SYNCED.of(live));
+    let present = live.and_then(|live| annotations::RESTART_DATE.of(live));
     let mut found = vec![pair(ours::RESTART_DATE_SYNCED, wanted)];
     let is_overridden = synced == Some(wanted) && present.is_some_and(|present| present != wanted);
     if !is_overridden {

@@ -40,7 +40,7 @@ fn claim_annotations(cluster: &HostedCluster) -> BTreeMap<String, String> {
 
 pub(super) fn build(blueprint: &Blueprint<'_>) -> Namespace {
     let cluster = blueprint.cluster;
-    let level = metadata::annotation(cluster, annotations::POD_SECURITY_ADMISSION_LABEL_OVERRIDE);
+    let level = annotations::POD_SECURITY_ADMISSION_LABEL_OVERRIDE.of(cluster);
     let level = level.map_or_else(|| POD_SECURITY.to_owned(), str::to_lowercase);
     let mut labels = BTreeMap::from([
         metadata::our_label(),
@@ -53,7 +53,7 @@ pub(super) fn build(blueprint: &Blueprint<'_>) -> Namespace {
     for mode in ["enforce", "audit", "warn"] {
         labels.insert(format!("pod-security.kubernetes.io/{mode}"), level.clone());
     }
-    let has_monitoring = metadata::annotation(cluster, annotations::DISABLE_MONITORING_SERVICES).is_none();
+    let has_monitoring = annotations::DISABLE_MONITORING_SERVICES.of(cluster).is_none();
     if blueprint.settings.facts.has_monitors && has_monitoring {
         labels.insert("openshift.io/cluster-monitoring".to_owned(), "true".to_owned());
     }
@@ -68,7 +68,7 @@ pub(super) fn build(blueprint: &Blueprint<'_>) -> Namespace {
         annotations::MANAGED_AZURE_RESOURCE_ID,
         annotations::SKIP_CONTROL_PLANE_NAMESPACE_DELETION,
     ] {
-        annotations.extend(metadata::annotation(cluster, key).map(|value| pair(key, value)));
+        annotations.extend(key.of(cluster).map(|value| pair(key, value)));
     }
     Namespace {
         metadata: ObjectMeta {

@@ -67,7 +67,7 @@ async fn resume(context: &Context, cluster: &HostedCluster, remains: &Remains) -
     let mut control_plane = with_pause(live, Some(NOT_PAUSED.to_owned()));
     let key = annotations::CLEANUP_CLOUD_RESOURCES;
     let annotations = control_plane.metadata.annotations.get_or_insert_default();
-    match metadata::annotation(cluster, key) {
+    match key.of(cluster) {
         Some(value) => annotations.extend([metadata::pair(key, value)]),
         None => {
             annotations.remove(key.as_str());

@@ -150,7 +150,7 @@ async fn namespace(
 
 /// Whether the user wants the namespace to stay.
 fn keeps_namespace(cluster: &HostedCluster) -> bool {
-    metadata::is_set(cluster, annotations::SKIP_CONTROL_PLANE_NAMESPACE_DELETION)
+    annotations::SKIP_CONTROL_PLANE_NAMESPACE_DELETION.is_true(cluster)
 }
 
 /// Whoever is paused does not clean up, and whoever was not told to does not either.
@@ -160,7 +160,7 @@ fn needs_resuming(cluster: &HostedCluster, remains: &Remains, now: Timestamp) ->
         let key = annotations::CLEANUP_CLOUD_RESOURCES;
         let text = live.spec.paused_until.as_deref();
         let is_paused = text.is_some_and(|text| pause(text).is_ok_and(|pause| pause.holds_at(now)));
-        is_paused || metadata::annotation(live.as_ref(), key) != metadata::annotation(cluster, key)
+        is_paused || key.of(live.as_ref()) != key.of(cluster)
     };
     remains.cluster_api.as_ref().is_some_and(is_paused) || remains.control_plane.as_ref().is_some_and(is_untold)
 }
@@ -249,7 +249,7 @@ fn cleanup_of(control_plane: &HostedControlPlane) -> Option<String> {
 
 /// What nobody can read was refused while the cluster lived; it holds nothing up.
 fn grace(cluster: &HostedCluster) -> Duration {
-    let text = metadata::annotation(cluster, annotations::DESTROY_GRACE_PERIOD);
+    let text = annotations::DESTROY_GRACE_PERIOD.of(cluster);
     text.and_then(|text| duration::parse(text).ok()).unwrap_or_default()
 }
 

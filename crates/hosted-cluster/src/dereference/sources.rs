@@ -14,7 +14,7 @@ use k8s_openapi::{
 use kube::{Api, Resource, ResourceExt as _};
 
 use crate::{
-    NAME, metadata,
+    NAME,
     references::{Order, Purpose, SourceKind},
     stores::Stores,
 };
@@ -137,7 +137,7 @@ fn current(copies: &Objects, order: &Order, stamp: &str) -> Option<Content> {
 
 /// The copy, if it says that it is of this state and its content is still what we wrote.
 fn untouched<'a, K: Resource + HasKeys>(copy: &'a Arc<K>, stamp: &str) -> Option<&'a K> {
-    let is_of_state = metadata::annotation(copy.as_ref(), ours::COPIED_FROM) == Some(stamp);
+    let is_of_state = ours::COPIED_FROM.of(copy.as_ref()) == Some(stamp);
     let managers = copy.meta().managed_fields.iter().flatten();
     let ours = managers.into_iter().find(|entry| is_our_apply(entry))?;
     let fields = &ours.fields_v1.as_ref()?.0["f:data"];

@@ -5,7 +5,7 @@ use hyperplane_api::constants::{annotations, ours};
 use hyperplane_platforms::{Problem, Rule};
 
 use super::Case;
-use crate::{duration, metadata};
+use crate::duration;
 
 const FORM: Rule = Rule {
     name: "labels-form",
@@ -79,7 +79,7 @@ pub(super) fn judge(case: &Case<'_>, problems: &mut Vec<Problem>) {
 
 fn annotations_of(case: &Case<'_>, problems: &mut Vec<Problem>) {
     let field = |key: &str| format!("metadata.annotations[{key}]");
-    let grace = metadata::annotation(case.cluster, annotations::DESTROY_GRACE_PERIOD);
+    let grace = annotations::DESTROY_GRACE_PERIOD.of(case.cluster);
     problems.extend(grace.and_then(|text| duration::parse(text).err()).map(|error| {
         let key = annotations::DESTROY_GRACE_PERIOD.as_str();
         Problem::new(
@@ -89,7 +89,7 @@ fn annotations_of(case: &Case<'_>, problems: &mut Vec<Problem>) {
             "write a duration such as 90s or 1h30m",
         )
     }));
-    let level = metadata::annotation(case.cluster, annotations::POD_SECURITY_ADMISSION_LABEL_OVERRIDE);
+    let level = annotations::POD_SECURITY_ADMISSION_LABEL_OVERRIDE.of(case.cluster);
     let is_level = |text: &str| ["restricted", "baseline", "privileged"].contains(&text.to_lowercase().as_str());
     problems.extend(level.filter(|level| !is_level(level)).map(|level| {
         let key = annotations::POD_SECURITY_ADMISSION_LABEL_OVERRIDE.as_str();
@@ -101,7 +101,7 @@ fn annotations_of(case: &Case<'_>, problems: &mut Vec<Problem>) {
             "use Restricted, Baseline or Privileged",
         )
     }));
-    let operators = metadata::annotation(case.cluster, ours::TENANT_OPERATORS);
+    let operators = ours::TENANT_OPERATORS.of(case.cluster);
     problems.extend(
         operators
             .filter(|mode| !["shared", "dedicated"].contains(mode))

@@ -56,7 +56,7 @@ fn claim(case: &Case<'_>) -> Option<Problem> {
     if metadata::is_claimed(namespace, case.cluster) {
         return None;
     }
-    let owner = match metadata::annotation(namespace.as_ref(), annotations::CLUSTER) {
+    let owner = match annotations::CLUSTER.of(namespace.as_ref()) {
         Some(other) => format!("it was made for {other}"),
         None => "it was not made by this manager".to_owned(),
     };

@@ -19,7 +19,7 @@ use hyperplane_planner::{
 use hyperplane_platforms::{Problem, Rule};
 
 use super::Case;
-use crate::{build, metadata};
+use crate::build;
 
 const RESOLVES: Rule = Rule {
     name: "release-resolves",
@@ -105,7 +105,7 @@ pub(super) fn resolve(case: &Case<'_>) -> Result<ReleasePair, Vec<Problem>> {
 /// Judges both releases.
 pub(super) fn judge(case: &Case<'_>, pair: &ReleasePair, problems: &mut Vec<Problem>) {
     problems.extend(whole(case, pair));
-    if metadata::annotation(case.cluster, annotations::SKIP_RELEASE_IMAGE_VALIDATION).is_some() {
+    if annotations::SKIP_RELEASE_IMAGE_VALIDATION.of(case.cluster).is_some() {
         return;
     }
     let status = case.cluster.status.as_ref();
@@ -245,7 +245,7 @@ impl Target<'_> {
         if version.precedence(desired) != Ordering::Less {
             return None;
         }
-        let declared = metadata::annotation(self.case.cluster, ours::ALLOW_DOWNGRADE_TO);
+        let declared = ours::ALLOW_DOWNGRADE_TO.of(self.case.cluster);
         let is_declared = declared
             .and_then(|text| Version::parse(version.scheme(), text).ok())
             .is_some_and(|declared| declared.precedence(version) == Ordering::Equal);

@@ -9,7 +9,7 @@ use hyperplane_api::{
 use hyperplane_platforms::{Problem, Rule};
 
 use super::Case;
-use crate::{certificates, metadata, names};
+use crate::{certificates, names};
 
 const COMPLETE: Rule = Rule {
     name: "services-complete",
@@ -53,7 +53,7 @@ pub(super) fn judge(case: &Case<'_>, problems: &mut Vec<Problem>) {
         problems.extend(domain(case, number, entry));
     }
     hostnames(services, problems);
-    if metadata::annotation(case.cluster, annotations::SKIP_KAS_CONFLICT_SAN_VALIDATION).is_none() {
+    if annotations::SKIP_KAS_CONFLICT_SAN_VALIDATION.of(case.cluster).is_none() {
         certificates_of_others(case, problems);
     }
 }

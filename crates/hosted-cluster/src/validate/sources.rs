@@ -14,7 +14,6 @@ use super::{Case, Verdict};
 use crate::{
     certificates,
     dereference::{Content, Source, State},
-    metadata,
     references::{Order, Purpose, SIGNING_KEY, SourceKind},
 };
 
@@ -270,11 +269,11 @@ fn reserved(case: &Case<'_>, source: &Source) -> Option<Problem> {
         SourceKind::Secret => objects
             .secrets
             .get(&order.target)
-            .is_some_and(|found| !is_copy(metadata::annotation(found.as_ref(), ours::COPIED_FROM))),
+            .is_some_and(|found| !is_copy(ours::COPIED_FROM.of(found.as_ref()))),
         SourceKind::ConfigMap => objects
             .config_maps
             .get(&order.target)
-            .is_some_and(|found| !is_copy(metadata::annotation(found.as_ref(), ours::COPIED_FROM))),
+            .is_some_and(|found| !is_copy(ours::COPIED_FROM.of(found.as_ref()))),
     };
     let is_meant = MEANINGS.contains(&order.target.as_str()) || order.target.ends_with("-kubeconfig");
     (is_taken || is_meant).then(|| {

@@ -8,7 +8,6 @@ use hyperplane_planner::release::Release;
 use hyperplane_platforms::{Platform, Problem, Rule};
 
 use super::{Case, release::ReleasePair};
-use crate::metadata;
 
 const PLATFORM: Rule = Rule {
     name: "platform-supported",
@@ -35,7 +34,7 @@ pub(super) fn platform(case: &Case<'_>) -> Result<&'static dyn Platform, Problem
         PlatformType::Agent => (served.agent, "AgentCluster"),
         _ => (true, ""),
     };
-    let is_needed = !metadata::is_set(case.cluster, annotations::DISABLE_MACHINE_MANAGEMENT);
+    let is_needed = !annotations::DISABLE_MACHINE_MANAGEMENT.is_true(case.cluster);
     if is_needed && !is_served {
         return Err(Problem::new(
             &PROVIDER,

@@ -9,7 +9,6 @@ use hyperplane_planner::version::Version;
 use hyperplane_platforms::{Problem, Rule};
 
 use super::{Case, release::ReleasePair, release::control_plane_image};
-use crate::metadata;
 
 const UPGRADEABLE: Rule = Rule {
     name: "upgrade-upgradeable",
@@ -29,7 +28,7 @@ pub(super) fn judge(case: &Case<'_>, pair: &ReleasePair, problems: &mut Vec<Prob
         return;
     }
     let Some(objection) = objection(case) else { return };
-    match metadata::annotation(case.cluster, annotations::FORCE_UPGRADE_TO) {
+    match annotations::FORCE_UPGRADE_TO.of(case.cluster) {
         Some(forced) if forced == image => {}
         Some(forced) => problems.push(Problem::new(
             &FORCED,

@@ -16,9 +16,7 @@ use hyperplane_api::{
 };
 use hyperplane_apiserver::{Entropy, Server, Settings, Shared};
 use hyperplane_component_driver::Facts;
-use hyperplane_hosted_cluster::{
-    HostedClusterSettings, ManagementNetworks, SecretBytes, ServedKinds, manager_rules, register,
-};
+use hyperplane_hosted_cluster::{HostedClusterSettings, ManagementNetworks, ServedKinds, manager_rules, register};
 use hyperplane_planner::version::{Scheme, Version};
 use hyperplane_runtime::{IdentityMode, Manager};
 use hyperplane_seams::{Clock, Random};
@@ -333,7 +331,7 @@ fn operator_settings() -> HostedClusterSettings {
         },
         management_platform: None,
         seed: 1,
-        entropy: SecretBytes::new(|bytes| bytes.fill(7)),
+        entropy: Entropy::new(|bytes| bytes.fill(7)),
     }
 }
 

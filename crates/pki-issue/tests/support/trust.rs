@@ -125,7 +125,6 @@ pub const CLIENTS: &[(&str, &str)] = &[
     (certificates::ETCD_PEER, bundles::ETCD),
     (certificates::ETCD_METRICS_CLIENT, bundles::ETCD_METRICS),
     (certificates::METRICS_CLIENT, bundles::CLIENT),
-    (certificates::METRICS_CLIENT, bundles::CLIENT),
     (certificates::KONNECTIVITY_CLIENT, bundles::KONNECTIVITY),
     (certificates::KONNECTIVITY_AGENT, bundles::KONNECTIVITY),
 ];

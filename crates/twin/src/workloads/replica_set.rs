@@ -37,6 +37,7 @@ impl Reconciler for ReplicaSets {
         let namespace = set.namespace().unwrap_or_default();
         let all = self.pods.namespace(&namespace).all();
         let owned = pods::owned(all.clone(), set.uid().as_deref());
+        let terminating = owned.iter().filter(|pod| pods::is_leaving(pod)).count();
         let active: Vec<Arc<Pod>> = owned.into_iter().filter(|pod| pods::is_active(pod)).collect();
         for name in missing(&set, &active, &all) {
             if let Some(template) = set.spec.as_ref().and_then(|spec| spec.template.as_ref()) {
@@ -48,7 +49,7 @@ impl Reconciler for ReplicaSets {
             context.delete(pod.as_ref()).await?;
         }
         let now = context.now();
-        let (status, wake) = status(&set, &active, now);
+        let (status, wake) = status(&set, &active, terminating, now);
         context.apply_status(set.as_ref(), &status).await?;
         Ok(wake.map_or(Next::OnChange, |at| Next::After(moment::until(at, now))))
     }
@@ -115,7 +116,12 @@ fn restarts(pod: &Pod) -> i32 {
 }
 
 /// The counts, and when one of them will change by itself.
-fn status(set: &ReplicaSet, active: &[Arc<Pod>], now: Timestamp) -> (ReplicaSetStatus, Option<Timestamp>) {
+fn status(
+    set: &ReplicaSet,
+    active: &[Arc<Pod>],
+    terminating: usize,
+    now: Timestamp,
+) -> (ReplicaSetStatus, Option<Timestamp>) {
     let spec = set.spec.as_ref();
     let seconds = spec.and_then(|spec| spec.min_ready_seconds).unwrap_or_default();
     let template = spec
@@ -134,6 +140,8 @@ fn status(set: &ReplicaSet, active: &[Arc<Pod>], now: Timestamp) -> (ReplicaSetS
         fully_labeled_replicas: many(&|pod| selector::contains(pod.labels(), &labels)),
         ready_replicas: many(&pods::is_ready),
         available_replicas: many(&|pod| pods::is_available(pod, seconds, now)),
+        // Zero is written here, unlike in the other counts.
+        terminating_replicas: Some(count(terminating)),
         observed_generation: set.metadata.generation,
         ..ReplicaSetStatus::default()
     };
@@ -205,7 +213,7 @@ mod tests {
         let mut set = set(1);
         set.spec.as_mut().unwrap().min_ready_seconds = Some(30);
         let pods = [ready("a", "a")];
-        let at = |text: &str| status(&set, &pods, text.parse().unwrap());
+        let at = |text: &str| status(&set, &pods, 0, text.parse().unwrap());
         let (early, wake) = at("2026-01-01T00:01:10Z");
         assert_eq!((early.ready_replicas, early.available_replicas), (Some(1), None));
         assert_eq!(wake, Some("2026-01-01T00:01:30Z".parse().unwrap()));

@@ -39,11 +39,6 @@ const FIELDS: &[(&str, &str, &str)] = &[
         "status/observedGeneration",
         "counts the writes on the way",
     ),
-    (
-        "Deployment",
-        "status/terminatingReplicas",
-        "only the real controller tells it",
-    ),
     ("Service", "spec/clusterIP", "drawn by the server"),
     ("Service", "spec/clusterIPs", "drawn by the server"),
     ("Service", "spec/ports/*/nodePort", "drawn by the server"),

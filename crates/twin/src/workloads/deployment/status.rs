@@ -34,6 +34,7 @@ pub(super) fn status(deployment: &Deployment, sets: &Sets, now: Timestamp) -> (D
         ready_replicas: some(sum(|status| status.ready_replicas.unwrap_or_default())),
         available_replicas: some(serving),
         unavailable_replicas: some((replicas.max(Bounds::of(deployment).replicas) - serving).max(0)),
+        terminating_replicas: Some(sum(|status| status.terminating_replicas.unwrap_or_default())),
         collision_count: before.collision_count,
         ..DeploymentStatus::default()
     };
@@ -48,7 +49,7 @@ pub(super) fn status(deployment: &Deployment, sets: &Sets, now: Timestamp) -> (D
     (status, wake)
 }
 
-/// Zero is not written.
+/// Zero is not written, except for pods that leave.
 fn some(count: i32) -> Option<i32> {
     (count != 0).then_some(count)
 }
