@@ -58,9 +58,10 @@ pub(crate) fn prepare_update(resource: &Resource, object: &mut Value, old: &Valu
         }
     }
     metadata::remove(object, "selfLink");
-    // Who binds a pod decides nothing that its controllers would have to observe.
-    let is_binding = target == Target::Subresource("binding");
-    if resource.has_generation && !is_binding && resource.behaviour.generation_changed(object, old) {
+    // Who binds a pod decides nothing that its controllers would have to observe, and neither does who writes a status: that
+    // of a Deployment may change annotations, which count otherwise (pkg/registry/apps/deployment/strategy.go).
+    let is_observed = !matches!(target, Target::Status | Target::Subresource("binding"));
+    if resource.has_generation && is_observed && resource.behaviour.generation_changed(object, old) {
         metadata::set(object, "generation", metadata::generation(old) + 1);
     }
 }

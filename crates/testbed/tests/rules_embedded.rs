@@ -4,13 +4,11 @@
 
 mod support;
 
-use std::sync::{Mutex, PoisonError};
-
 use anyhow::Result;
 use hyperplane_access::User;
 use hyperplane_api::schema::FeatureSet;
 use hyperplane_apiserver::{Entropy, Server, Settings, Shared};
-use hyperplane_seams::{Clock, Random};
+use hyperplane_seams::Clock;
 use hyperplane_store::Memory;
 use kube::Client;
 use support::{definitions, rules};
@@ -18,13 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 #[tokio::test]
 async fn every_rule_holds_and_breaks_where_it_should() -> Result<()> {
-    let random = Mutex::new(Random::seeded(1));
-    let entropy = Entropy::new(move |bytes: &mut [u8]| {
-        let mut random = random.lock().unwrap_or_else(PoisonError::into_inner);
-        for byte in bytes {
-            *byte = random.next_u64().to_le_bytes()[0];
-        }
-    });
+    let entropy = Entropy::seeded(1);
     let settings = Settings::new(Clock::reading(jiff::Timestamp::now), entropy);
     let (server, writer, controllers) = Server::open(&Shared::new(), settings, Memory)?;
     tokio::spawn(writer.run());

@@ -19,7 +19,7 @@ use crate::{
     network::{Network, Sockets},
     nodes::{Evictions, Nodes},
     pods,
-    scheduler::{Scheduler, is_waiting},
+    scheduler::{self, Scheduler, waiting},
     selector,
     services::{
         endpoints::{self, Endpoints},
@@ -79,8 +79,10 @@ fn machines(manager: &mut Manager, settings: &TwinSettings, world: &Arc<World>) 
         seed: settings.seed,
         is_whole,
     };
-    manager
-        .controller("kubelet", Watch::<Pod>::all(), kubelet)
+    let kubelets = manager.controller("kubelet", Watch::<Pod>::all(), kubelet);
+    world
+        .images
+        .waited_for_by(kubelets)
         .on_status()
         .watches_referenced(
             Watch::<Node>::all(),
@@ -256,16 +258,17 @@ fn placement(manager: &mut Manager, world: &World) {
         namespaces: namespaces.clone(),
         assumed: std::sync::Mutex::default(),
     };
+    scheduler::index(&world.pods);
     let (by_node, by_pod) = (world.pods.clone(), world.pods.clone());
     manager
         .controller("scheduler", Watch::<Pod>::all(), scheduler)
-        .watches(Watch::<Node>::all(), move |_| waiting(&by_node))
+        .watches(Watch::<Node>::all(), move |_| keys(&waiting(&by_node)))
         // A pod that ends makes room.
         .watches(Watch::<Pod>::all(), move |pod| {
             if pods::is_active(pod) {
                 BTreeSet::new()
             } else {
-                waiting(&by_pod)
+                keys(&waiting(&by_pod))
             }
         })
         .reads(&namespaces)
@@ -292,12 +295,6 @@ fn placement(manager: &mut Manager, world: &World) {
         .watches(Watch::<Pod>::all(), move |pod| services_of(&services, pod))
         .reads(&world.nodes)
         .register();
-}
-
-fn waiting(pods: &Store<Pod>) -> BTreeSet<ObjectKey> {
-    let all = pods.all();
-    let waiting = all.iter().filter(|pod| is_waiting(pod));
-    waiting.map(|pod| ObjectKey::of(pod.as_ref())).collect()
 }
 
 /// The Services that a pod takes part in.

@@ -4,10 +4,10 @@ use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use hyperplane_apiserver::{Entropy, Shared};
-use hyperplane_runtime::OutboundLimits;
+use hyperplane_runtime::{ControllerBuilder, Kind, Manager, OutboundLimits, Store, Watch};
 use hyperplane_seams::{Clock, Random};
 
-use crate::faults::Faults;
+use crate::{faults::Faults, kubelet::Kubelet};
 
 /// Which part of a cluster the twin is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,12 +111,48 @@ impl Default for NodeSettings {
 
 /// Which images exist.
 #[derive(Clone)]
-pub struct Images(Arc<dyn Fn(&str) -> bool + Send + Sync>);
+pub struct Images {
+    look: Arc<Look>,
+    advice: Option<&'static str>,
+}
+
+type IsKnown = dyn Fn(&str) -> bool + Send + Sync;
+type Wait = dyn for<'a> Fn(KubeletBuilder<'a>) -> KubeletBuilder<'a> + Send + Sync;
+type Look = dyn Fn(&Manager) -> (Arc<IsKnown>, Arc<Wait>) + Send + Sync;
+type KubeletBuilder<'a> = ControllerBuilder<'a, Kubelet>;
 
 impl Images {
     /// Those that a function knows.
     pub fn known(is_known: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
-        Self(Arc::new(is_known))
+        let is_known: Arc<IsKnown> = Arc::new(is_known);
+        Self {
+            look: Arc::new(move |_| (Arc::clone(&is_known), Arc::new(|kubelet| kubelet))),
+            advice: None,
+        }
+    }
+
+    /// Those that a function knows which looks at all objects of a kind.
+    pub fn watched<K: Kind>(is_known: impl Fn(&Store<K>, &str) -> bool + Send + Sync + 'static) -> Self {
+        let is_known = Arc::new(is_known);
+        let look = move |manager: &Manager| -> (Arc<IsKnown>, Arc<Wait>) {
+            let (store, is_known) = (manager.store(Watch::<K>::all()), Arc::clone(&is_known));
+            let needed = store.clone();
+            (
+                Arc::new(move |image| is_known(&store, image)),
+                Arc::new(move |kubelet| kubelet.reads(&needed)),
+            )
+        };
+        Self {
+            look: Arc::new(look),
+            advice: None,
+        }
+    }
+
+    /// The same, with what to do about an image that is not known.
+    #[must_use]
+    pub fn advising(mut self, advice: &'static str) -> Self {
+        self.advice = Some(advice);
+        self
     }
 
     /// Every image.
@@ -124,14 +160,42 @@ impl Images {
         Self::known(|_| true)
     }
 
-    pub(crate) fn has(&self, image: &str) -> bool {
-        (self.0)(image)
+    pub(crate) fn registry(&self, manager: &Manager) -> Registry {
+        let (is_known, wait) = (self.look)(manager);
+        Registry {
+            is_known,
+            wait,
+            advice: self.advice,
+        }
     }
 }
 
 impl fmt::Debug for Images {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Images")
+    }
+}
+
+/// The images that exist, for one twin.
+pub(crate) struct Registry {
+    is_known: Arc<IsKnown>,
+    wait: Arc<Wait>,
+    advice: Option<&'static str>,
+}
+
+impl Registry {
+    /// Lets kubelets wait for what the answer depends on: before the first list, a missing object proves nothing.
+    pub(crate) fn waited_for_by<'a>(&self, kubelet: KubeletBuilder<'a>) -> KubeletBuilder<'a> {
+        (self.wait)(kubelet)
+    }
+
+    /// Pulls an image; the error is what a registry would say, and what to do.
+    pub(crate) fn pull(&self, image: &str) -> Result<(), String> {
+        match self.advice {
+            _ if (self.is_known)(image) => Ok(()),
+            Some(advice) => Err(format!("not found ({advice})")),
+            None => Err("not found".to_owned()),
+        }
     }
 }
 

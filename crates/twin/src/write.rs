@@ -39,13 +39,29 @@ where
     K: Kind + Resource<Scope = NamespaceResourceScope>,
 {
     let api: Api<K> = Api::namespaced(context.client().clone(), &key.namespace);
-    let parameters = PatchParams {
+    settled(api.patch(&key.name, &parameters(), &Patch::Merge(change)).await)
+}
+
+/// The same by the status of the object, which does not count as a change of what is wanted.
+pub(crate) async fn patch_status<K>(context: &Context, key: &ObjectKey, change: &Value) -> Result<(), Failure>
+where
+    K: Kind + Resource<Scope = NamespaceResourceScope>,
+{
+    let api: Api<K> = Api::namespaced(context.client().clone(), &key.namespace);
+    settled(api.patch_status(&key.name, &parameters(), &Patch::Merge(change)).await)
+}
+
+fn parameters() -> PatchParams {
+    PatchParams {
         field_manager: Some(MANAGER.to_owned()),
         ..PatchParams::default()
-    };
-    match api.patch(&key.name, &parameters, &Patch::Merge(change)).await {
+    }
+}
+
+fn settled<K>(patched: Result<K, kube::Error>) -> Result<(), Failure> {
+    match patched {
         Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
-        patched => patched.map(|_| ()).map_err(Into::into),
+        patched => patched.map(drop).map_err(Into::into),
     }
 }
 

@@ -4,7 +4,7 @@
 use std::{
     pin::Pin,
     sync::{
-        Arc, LazyLock, Mutex,
+        Arc, LazyLock,
         atomic::{AtomicU64, Ordering},
     },
     task::{Context, Poll},
@@ -17,7 +17,7 @@ use hyperplane_apiserver::{
     Entropy, Server, Settings, Shared,
     pki::{Credentials, ServingNames},
 };
-use hyperplane_seams::{Clock, Random};
+use hyperplane_seams::Clock;
 use hyperplane_store::FaultyDisk;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
@@ -215,11 +215,7 @@ fn open(
     authority: bool,
     polls: &Arc<AtomicU64>,
 ) -> (Server, [JoinHandle<()>; 2]) {
-    let random = Mutex::new(Random::seeded(seed));
-    let entropy = Entropy::new(move |bytes: &mut [u8]| {
-        let mut random = random.lock().unwrap();
-        bytes.fill_with(|| random.next_u64().to_le_bytes()[0]);
-    });
+    let entropy = Entropy::seeded(seed);
     let mut settings = Settings::new(clock.clone(), entropy);
     settings.root_certificates.push_str("the root");
     settings.client_certificates.push_str("the clients");

@@ -1,13 +1,11 @@
 //! A server in memory, driven by the test's own runtime.
 
-use std::sync::Mutex;
-
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyperplane_access::User;
 use hyperplane_apiserver::{Entropy, Server, Settings, Shared};
-use hyperplane_seams::{Clock, Random};
+use hyperplane_seams::Clock;
 use hyperplane_store::Memory;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -29,13 +27,7 @@ impl World {
 
     /// The same with other limits of the store.
     pub(crate) async fn with_store_limits(limits: hyperplane_store::Limits) -> Self {
-        let random = Mutex::new(Random::seeded(1));
-        let entropy = Entropy::new(move |bytes: &mut [u8]| {
-            let mut random = random.lock().unwrap();
-            for byte in bytes {
-                *byte = random.next_u64().to_le_bytes()[0];
-            }
-        });
+        let entropy = Entropy::seeded(1);
         let mut settings = Settings::new(Clock::anchored(START.parse().unwrap()), entropy);
         settings.store_limits = limits;
         let (server, writer, controllers) = Server::open(&Shared::new(), settings, Memory).unwrap();

@@ -4,7 +4,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 use anyhow::Result;
@@ -18,7 +18,7 @@ use hyperplane_apiserver::{
     pki::{self, Credentials, ServingNames},
     serve::{ConnectionLimits, TlsSettings, serve},
 };
-use hyperplane_seams::{Clock, Random};
+use hyperplane_seams::Clock;
 use hyperplane_store::Memory;
 use secrecy::ExposeSecret as _;
 use tokio::net::TcpListener;
@@ -33,13 +33,7 @@ pub(crate) struct Embedded {
 impl Embedded {
     /// Starts a server.
     pub(crate) async fn start() -> Result<Self> {
-        let random = Mutex::new(Random::seeded(1));
-        let entropy = Entropy::new(move |bytes: &mut [u8]| {
-            let mut random = random.lock().unwrap_or_else(PoisonError::into_inner);
-            for byte in bytes {
-                *byte = random.next_u64().to_le_bytes()[0];
-            }
-        });
+        let entropy = Entropy::seeded(1);
         let mut settings = Settings::new(Clock::reading(jiff::Timestamp::now), entropy);
         let names = ServingNames::of_cluster("10.96.0.1".parse()?);
         let credentials = Credentials::generate(&names, jiff::Timestamp::now(), &settings.entropy)?;

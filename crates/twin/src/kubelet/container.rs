@@ -175,12 +175,20 @@ impl Look<'_> {
     /// Creates the container and starts its program, or says why not.
     fn begin(&mut self) {
         let image = self.container.image.clone().unwrap_or_default();
-        if self.faults.contains(&FaultKind::ImageMissing) || !self.around.facts.has_image(&image) {
+        let is_withheld = self.faults.contains(&FaultKind::ImageMissing);
+        let pulled = self.around.facts.pull(&image);
+        if let Err(why) = pulled.and_then(|()| {
+            if is_withheld {
+                Err("not found".to_owned())
+            } else {
+                Ok(())
+            }
+        }) {
             let message = format!(
-                "Back-off pulling image {image:?}: ErrImagePull: failed to pull and unpack image {image:?}: not found"
+                "Back-off pulling image {image:?}: ErrImagePull: failed to pull and unpack image {image:?}: {why}"
             );
             self.notes
-                .push(warning("Failed", format!("Failed to pull image {image:?}: not found")));
+                .push(warning("Failed", format!("Failed to pull image {image:?}: {why}")));
             self.status.state = Some(waits("ImagePullBackOff", Some(message)));
             return self.look_again(POLL_IMAGE);
         }

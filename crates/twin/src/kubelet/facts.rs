@@ -25,8 +25,8 @@ pub(crate) trait Facts {
     fn config_map(&self, namespace: &str, name: &str) -> Option<Arc<ConfigMap>>;
     /// A claim of a namespace.
     fn claim(&self, namespace: &str, name: &str) -> Option<Arc<PersistentVolumeClaim>>;
-    /// Whether an image exists.
-    fn has_image(&self, image: &str) -> bool;
+    /// Pulls an image; the error is why it cannot be had.
+    fn pull(&self, image: &str) -> Result<(), String>;
     /// What is known of programs.
     fn programs(&self) -> &Programs;
     /// What goes wrong with a container.

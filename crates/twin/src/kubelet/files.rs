@@ -139,6 +139,11 @@ impl Source<'_> {
             .map(|item| item.key.clone())
     }
 
+    /// Whether a path of the volume is above files of this source.
+    fn has_directory(&self, path: &str) -> bool {
+        self.items.iter().any(|item| below(path, &item.path).is_some())
+    }
+
     fn read(&self, namespace: &str, path: &str, facts: &dyn Facts) -> Option<Vec<u8>> {
         let key = self.key(path)?;
         if self.is_secret {
@@ -171,7 +176,7 @@ pub(crate) fn read(pod: &Pod, container: &Container, path: &str, facts: &dyn Fac
         .iter()
         .filter_map(|mount| Some((mount, below(&mount.mount_path, path)?)));
     let Some((mount, rest)) = inside.min_by_key(|(_, rest)| rest.len()) else {
-        return Content::Missing;
+        return Content::Unmounted;
     };
     let volumes = pods::spec(pod)
         .and_then(|spec| spec.volumes.as_deref())
@@ -194,6 +199,7 @@ pub(crate) fn read(pod: &Pod, container: &Container, path: &str, facts: &dyn Fac
     match found {
         Some(bytes) => Content::Bytes(bytes),
         None if is_made(volume, &path) => Content::Written,
+        None if path.is_empty() || sources.iter().any(|source| source.has_directory(&path)) => Content::Directory,
         None => Content::Missing,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    net::Ipv4Addr,
+    net::{IpAddr, Ipv4Addr},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -18,17 +18,22 @@ use super::{
 use crate::{
     faults::{FaultKind, Faults},
     hosted::Hosted,
-    network::{Place, locate},
+    network::{Place, Services, addresses, locate},
     nodes, pods,
     programs::{Address, Need},
-    services::endpoints::serves,
-    settings::{Images, Programs, TwinSettings},
+    services::{endpoints::serves, load_balancers},
+    settings::{Programs, Registry, TwinSettings},
     tasks::Tasks,
 };
 
 /// The addresses of pods: 10.128.0.0/9.
 const POOL: u32 = 0x0a80_0000;
 const POOL_SIZE: u64 = 1 << 23;
+
+/// The index of pods and Services by their addresses.
+const ADDRESS: &str = "address";
+/// The index of Services that have load balancers, under one value.
+const BALANCED: &str = "balanced";
 
 /// Everything that a pod may depend on.
 pub(crate) struct World {
@@ -50,7 +55,8 @@ pub(crate) struct World {
     pub(crate) hosted: Arc<Hosted>,
     /// The programs of our own that run.
     pub(crate) processes: Processes,
-    images: Images,
+    /// The images that exist.
+    pub(crate) images: Registry,
     programs: Programs,
     seed: u64,
     /// Addresses that were given and that the cache may not show yet, by pod.
@@ -59,17 +65,19 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(manager: &Manager, settings: &TwinSettings, hosted: Arc<Hosted>, tasks: Tasks) -> Self {
+        let (pods, services) = (manager.store(Watch::all()), manager.store(Watch::all()));
+        index(&pods, &services);
         Self {
-            pods: manager.store(Watch::all()),
+            pods,
             nodes: manager.store(Watch::all()),
-            services: manager.store(Watch::all()),
+            services,
             secrets: manager.store(Watch::all()),
             config_maps: manager.store(Watch::all()),
             claims: manager.store(Watch::all()),
             faults: settings.faults.clone(),
             hosted,
             processes: Processes::new(tasks),
-            images: settings.images.clone(),
+            images: settings.images.registry(manager),
             programs: settings.programs.clone(),
             seed: settings.seed,
             given: Mutex::default(),
@@ -91,8 +99,13 @@ impl World {
         all
     }
 
+    /// The Services that have load balancers.
+    pub(crate) fn load_balancers(&self) -> Vec<Arc<Service>> {
+        self.services.by_index(BALANCED, BALANCED)
+    }
+
     fn answers(&self, namespace: &str, address: &Address) -> bool {
-        match locate(&address.host, namespace, &self.services.all()) {
+        match locate(&address.host, namespace, self) {
             // Whatever is not of the cluster is taken to be there.
             None => !is_internal(&address.host),
             Some(place) => {
@@ -107,11 +120,36 @@ impl World {
     }
 
     fn resolves(&self, namespace: &str, name: &str) -> bool {
-        match locate(name, namespace, &self.services.all()) {
+        match locate(name, namespace, self) {
             None => !is_internal(name),
             Some(place) if place.pod.is_some() => !self.behind(&place).is_empty(),
             Some(_) => true,
         }
+    }
+}
+
+fn index(pods: &Store<Pod>, services: &Store<Service>) {
+    pods.add_index(ADDRESS, |pod| {
+        let address = pod.status.as_ref().and_then(|status| status.pod_ip.clone());
+        address.into_iter().collect()
+    });
+    services.add_index(ADDRESS, |service| {
+        addresses(service).iter().map(ToString::to_string).collect()
+    });
+    services.add_index(BALANCED, |service| {
+        let is_balanced = load_balancers::is_load_balancer(service).then(|| BALANCED.to_owned());
+        is_balanced.into_iter().collect()
+    });
+}
+
+impl Services for World {
+    fn has(&self, key: &ObjectKey) -> bool {
+        self.services.get(key).is_some()
+    }
+
+    fn at(&self, address: IpAddr) -> Option<Arc<Service>> {
+        let mut there = self.services.by_index(ADDRESS, &address.to_string());
+        (!there.is_empty()).then(|| there.swap_remove(0))
     }
 }
 
@@ -136,8 +174,8 @@ impl Facts for World {
         self.claims.namespace(namespace).get(name)
     }
 
-    fn has_image(&self, image: &str) -> bool {
-        self.images.has(image)
+    fn pull(&self, image: &str) -> Result<(), String> {
+        self.images.pull(image)
     }
 
     fn programs(&self) -> &Programs {
@@ -175,9 +213,8 @@ impl Facts for World {
             return address.to_string();
         }
         let address = choose(self.seed, &uid, |address| {
-            let text = address.to_string();
-            let is_used = |pod: &Arc<Pod>| pod.status.as_ref().and_then(|status| status.pod_ip.as_ref()) == Some(&text);
-            given.values().any(|(_, other)| *other == address) || self.pods.all().iter().any(is_used)
+            let is_given = given.values().any(|(_, other)| *other == address);
+            is_given || !self.pods.by_index(ADDRESS, &address.to_string()).is_empty()
         });
         given.insert(key, (uid, address));
         address.to_string()

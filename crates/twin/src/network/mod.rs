@@ -26,14 +26,14 @@ use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 
 pub(crate) use self::{
     listeners::Sockets,
-    place::{Place, locate},
+    place::{Place, Services, addresses, locate},
 };
 use crate::{
     hosted::Front,
     kubelet::{World, content, invocation},
     pods,
     programs::{Address, Content, Flags},
-    services::{endpoints::target, load_balancers},
+    services::endpoints::target,
     tasks::Tasks,
 };
 
@@ -124,17 +124,16 @@ impl Network {
 
     /// What answers at a host and port, as seen from a namespace.
     fn find(&self, namespace: &str, address: &Address) -> Option<Backend> {
-        let place = locate(&address.host, namespace, &self.0.world.services.all())?;
+        let place = locate(&address.host, namespace, self.0.world.as_ref())?;
         self.behind(&place, address.port)
     }
 
     /// A router that knows a host name: outside of the cluster, names lead to its load balancer.
     fn routed(&self, address: &Address) -> Option<Backend> {
-        let services = self.0.world.services.all();
-        let balanced = services
+        let balanced = self.0.world.load_balancers();
+        let mut backends = balanced
             .iter()
-            .filter(|service| load_balancers::is_load_balancer(service));
-        let mut backends = balanced.filter_map(|service| self.behind(&Place::of(service.as_ref()), address.port));
+            .filter_map(|service| self.behind(&Place::of(service), address.port));
         backends.find(|backend| matches!(backend, Backend::Router(routes, _) if routes.contains_key(&address.host)))
     }
 

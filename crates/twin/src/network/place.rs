@@ -57,11 +57,18 @@ impl Place {
     }
 }
 
+/// What can be asked about Services. Two implementations: the store of a running twin, and a list in tests.
+pub(crate) trait Services {
+    /// Whether there is one of that name.
+    fn has(&self, key: &ObjectKey) -> bool;
+    /// The first one that has an address.
+    fn at(&self, address: IpAddr) -> Option<Arc<Service>>;
+}
+
 /// What a host means, as seen from a namespace; none where it means no Service.
-pub(crate) fn locate(host: &str, namespace: &str, services: &[Arc<Service>]) -> Option<Place> {
+pub(crate) fn locate(host: &str, namespace: &str, services: &impl Services) -> Option<Place> {
     if let Ok(address) = host.parse::<IpAddr>() {
-        let service = services.iter().find(|service| has(service, address))?;
-        return Some(Place::of(service.as_ref()));
+        return services.at(address).map(|service| Place::of(&service));
     }
     let host = host.trim_end_matches('.').to_ascii_lowercase();
     let name = host
@@ -74,19 +81,19 @@ pub(crate) fn locate(host: &str, namespace: &str, services: &[Arc<Service>]) -> 
         [pod, service, namespace] => (Some((*pod).to_owned()), ObjectKey::namespaced(*namespace, *service)),
         _ => return None,
     };
-    let service = services.iter().find(|service| ObjectKey::of(service.as_ref()) == key)?;
-    Some(Place {
+    services.has(&key).then_some(Place {
+        service: key,
         pod,
-        ..Place::of(service.as_ref())
+        is_node: false,
     })
 }
 
-fn has(service: &Service, address: IpAddr) -> bool {
+/// The addresses that mean a Service.
+pub(crate) fn addresses(service: &Service) -> Vec<IpAddr> {
     let own = service.spec.as_ref().and_then(|spec| spec.cluster_ip.as_ref());
-    own.is_some_and(|own| *own == address.to_string())
-        || load_balancers::addresses(service)
-            .into_iter()
-            .any(|other| IpAddr::V4(other) == address)
+    let own = own.and_then(|own| own.parse().ok());
+    let balanced = load_balancers::addresses(service).into_iter().map(IpAddr::V4);
+    own.into_iter().chain(balanced).collect()
 }
 
 #[cfg(test)]
@@ -94,6 +101,18 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    impl Services for [Arc<Service>; 1] {
+        fn has(&self, key: &ObjectKey) -> bool {
+            self.iter().any(|service| ObjectKey::of(service.as_ref()) == *key)
+        }
+
+        fn at(&self, address: IpAddr) -> Option<Arc<Service>> {
+            self.iter()
+                .find(|service| addresses(service).contains(&address))
+                .cloned()
+        }
+    }
 
     #[test]
     fn names_mean_what_they_mean_in_a_cluster() {

@@ -1,4 +1,4 @@
-//! The flags of Kubernetes' programs and of etcd, as their own help lists them, and how a command line is read by them.
+//! The flags of Kubernetes' programs, of etcd and of konnectivity, as their own help lists them, and how a command line is read by them.
 
 use std::{collections::BTreeMap, net::IpAddr, sync::LazyLock};
 
@@ -13,6 +13,7 @@ static TABLES: LazyLock<BTreeMap<&str, Table>> = LazyLock::new(|| {
         ),
         ("kube-scheduler", include_str!("flags/kube-scheduler.txt"), false),
         ("etcd", include_str!("flags/etcd.txt"), true),
+        ("proxy-server", include_str!("flags/proxy-server.txt"), false),
     ];
     tables
         .into_iter()
@@ -200,6 +201,7 @@ mod tests {
             ("kube-controller-manager", 140),
             ("kube-scheduler", 60),
             ("etcd", 120),
+            ("proxy-server", 50),
         ] {
             let table = table(program).unwrap();
             assert!(table.kinds.len() > least, "{program} has {} flags", table.kinds.len());

@@ -16,6 +16,8 @@ use crate::settings::Programs;
 pub(crate) const OURS: &str = "hyperplane";
 /// The API server of Kubernetes.
 pub(crate) const API_SERVER: &str = "kube-apiserver";
+/// The end of konnectivity that is beside the API server.
+const KONNECTIVITY_SERVER: &str = "proxy-server";
 /// The controllers of Kubernetes.
 pub(crate) const CONTROLLER_MANAGER: &str = "kube-controller-manager";
 
@@ -38,8 +40,23 @@ pub(crate) enum Content {
     Bytes(Vec<u8>),
     /// It is in a place that programs write to: whether it is there is not known.
     Written,
-    /// It is not there.
+    /// It is a directory of a volume.
+    Directory,
+    /// It would be in a volume that the kubelet fills, and is not there.
     Missing,
+    /// No volume is mounted there: only the image could have it.
+    Unmounted,
+}
+
+impl Content {
+    /// Why it cannot be opened as a file by a program whose image brings none.
+    fn problem(&self) -> Option<&'static str> {
+        match self {
+            Self::Bytes(_) | Self::Written => None,
+            Self::Directory => Some("is a directory"),
+            Self::Missing | Self::Unmounted => Some("no such file or directory"),
+        }
+    }
 }
 
 /// What the container of an invocation finds under a path.
@@ -74,15 +91,26 @@ impl Invocation {
                 programs.check(&self.arguments)?;
                 Flags::loose(self.arguments.get(1..).unwrap_or_default())
             }
-            // Of other programs nothing is known.
-            None => return Ok(Flags::loose(&self.arguments)),
+            None => return self.check_unknown(read),
         };
         for (name, path) in self.files(&flags) {
-            if read(&path) == Content::Missing {
-                return Err(format!("Error: --{name}: open {path}: no such file or directory"));
+            if let Some(problem) = read(&path).problem() {
+                return Err(format!("Error: --{name}: open {path}: {problem}"));
             }
         }
         self.require(&flags)?;
+        Ok(flags)
+    }
+
+    /// Of other programs only this is known: a path below a volume that nobody can write to means something that is there.
+    fn check_unknown(&self, read: &Read<'_>) -> Result<Flags, String> {
+        let flags = Flags::loose(&self.arguments);
+        for (name, value) in flags.all() {
+            let mut paths = value.split(',').filter(|path| path.starts_with('/'));
+            if let Some(path) = paths.find(|path| read(path) == Content::Missing) {
+                return Err(format!("Error: --{name}: open {path}: no such file or directory"));
+            }
+        }
         Ok(flags)
     }
 
@@ -90,6 +118,7 @@ impl Invocation {
     fn files(&self, flags: &Flags) -> Vec<(String, String)> {
         let is_file = |name: &str| match self.program.as_str() {
             OURS => OUR_FILES.contains(&name),
+            KONNECTIVITY_SERVER => name == "kubeconfig" || name.ends_with("-cert") || name.ends_with("-key"),
             _ => flags::is_file(name),
         };
         let named = flags
@@ -168,8 +197,10 @@ mod tests {
         });
         let read = |path: &str| match path {
             "/etc/there" => Content::Bytes(Vec::new()),
+            "/etc" => Content::Directory,
             path if path.starts_with("/var/") => Content::Written,
-            _ => Content::Missing,
+            path if path.starts_with("/etc/") => Content::Missing,
+            _ => Content::Unmounted,
         };
         invocation.check(&ours, &read).err().unwrap_or_default()
     }
@@ -221,10 +252,51 @@ mod tests {
                 "hyperplane nonsense".to_owned(),
                 "unrecognized subcommand Some(\"nonsense\")",
             ),
-            ("something --else".to_owned(), ""),
         ];
         for (command, expected) in cases {
             assert_eq!(judge(&command), expected, "{command}");
+        }
+    }
+
+    #[test]
+    fn files_are_where_programs_look_for_them() {
+        let cases = [
+            (
+                "kube-scheduler --config=/etc",
+                "Error: --config: open /etc: is a directory",
+            ),
+            (
+                "kube-scheduler --config=/opt/config",
+                "Error: --config: open /opt/config: no such file or directory",
+            ),
+            (
+                "/proxy-server --mode=http-connect --server-cert=/etc/there --delete-existing-uds-file",
+                "",
+            ),
+            (
+                "/proxy-server --server-cert=/etc/absent",
+                "Error: --server-cert: open /etc/absent: no such file or directory",
+            ),
+            (
+                "/proxy-server --agent-cert=/etc/there",
+                "Error: unknown flag: --agent-cert",
+            ),
+            ("something --else", ""),
+            (
+                "something --path=/opt/own --directory=/etc --log=/var/log --file /etc/there",
+                "",
+            ),
+            (
+                "something --file=/etc/absent",
+                "Error: --file: open /etc/absent: no such file or directory",
+            ),
+            (
+                "something --files /etc/there,/etc/absent",
+                "Error: --files: open /etc/absent: no such file or directory",
+            ),
+        ];
+        for (command, expected) in cases {
+            assert_eq!(judge(command), expected, "{command}");
         }
     }
 

@@ -8,7 +8,7 @@ use k8s_openapi::{
 };
 use kube::ResourceExt;
 
-use super::place::Cluster;
+use super::cluster::Cluster;
 use crate::{
     pods,
     selector::{self, Labels},
@@ -33,7 +33,7 @@ pub(crate) fn toleration<'a>(pod: &'a Pod, key: &str, value: &str, effect: &str)
 }
 
 /// Whether a pod tolerates every taint of a node that has one of these effects.
-pub(super) fn tolerates_node(pod: &Pod, node: &Node, effects: &[&str]) -> bool {
+pub(crate) fn tolerates_node(pod: &Pod, node: &Node, effects: &[&str]) -> bool {
     let taints = node
         .spec
         .as_ref()
@@ -62,7 +62,8 @@ pub(crate) fn fits_node(pod: &Pod, node: &Node) -> bool {
     selector::contains(node.labels(), &wanted) && required.is_none_or(|required| selects(required, node))
 }
 
-fn affinity(pod: &Pod) -> Option<&Affinity> {
+/// What a pod says of affinities.
+pub(super) fn affinity(pod: &Pod) -> Option<&Affinity> {
     pods::spec(pod)?.affinity.as_ref()
 }
 
@@ -102,18 +103,18 @@ pub(super) fn required_terms(pod: &Pod, is_anti: bool) -> &[PodAffinityTerm] {
 }
 
 /// Whether a term of one pod means another.
-pub(super) fn means(term: &PodAffinityTerm, of: &Pod, other: &Pod, cluster: &Cluster<'_>) -> bool {
-    let own = of.namespace().unwrap_or_default();
-    let its = other.namespace().unwrap_or_default();
+pub(super) fn means(term: &PodAffinityTerm, of: &Pod, other: &Pod, cluster: &Cluster) -> bool {
+    let own = of.metadata.namespace.as_deref().unwrap_or_default();
+    let its = other.metadata.namespace.as_deref().unwrap_or_default();
     let listed = term.namespaces.as_deref().unwrap_or_default();
     let by_selector = term.namespace_selector.as_ref().is_some_and(|selector| {
         let empty = Labels::new();
-        selector::matches(selector, cluster.namespace_labels(&its).unwrap_or(&empty))
+        selector::matches(selector, cluster.namespace_labels(its).unwrap_or(&empty))
     });
     let is_in_namespace = if listed.is_empty() && term.namespace_selector.is_none() {
         own == its
     } else {
-        listed.contains(&its) || by_selector
+        listed.iter().any(|listed| listed == its) || by_selector
     };
     let keys = term.match_label_keys.as_deref().unwrap_or_default();
     let unlike = term.mismatch_label_keys.as_deref().unwrap_or_default();
@@ -131,54 +132,6 @@ pub(super) fn agrees(keys: &[String], of: &Pod, other: &Pod) -> bool {
     keys.iter()
         .filter(|key| of.labels().contains_key(*key))
         .all(|key| of.labels().get(key) == other.labels().get(key))
-}
-
-/// Whether a node is in the same place as another by a key; nodes without the key are nowhere.
-pub(super) fn is_beside(key: &str, node: &Node, other: &str, cluster: &Cluster<'_>) -> bool {
-    let there = cluster.node_labels(other).and_then(|labels| labels.get(key));
-    there.is_some() && node.labels().get(key) == there
-}
-
-/// Why pods that are there keep a pod from a node.
-pub(super) fn pod_refusal(pod: &Pod, node: &Node, cluster: &Cluster<'_>) -> Option<&'static str> {
-    if !has_required_company(pod, node, cluster) {
-        return Some("node(s) didn't match pod affinity rules");
-    }
-    let meets = |term: &PodAffinityTerm| {
-        cluster.assigned.iter().any(|assigned| {
-            means(term, pod, &assigned.pod, cluster) && is_beside(&term.topology_key, node, &assigned.node, cluster)
-        })
-    };
-    if required_terms(pod, true).iter().any(meets) {
-        return Some("node(s) didn't match pod anti-affinity rules");
-    }
-    let is_unwelcome = cluster.assigned.iter().any(|assigned| {
-        required_terms(&assigned.pod, true).iter().any(|term| {
-            means(term, &assigned.pod, pod, cluster) && is_beside(&term.topology_key, node, &assigned.node, cluster)
-        })
-    });
-    is_unwelcome.then_some("node(s) didn't satisfy existing pods anti-affinity rules")
-}
-
-/// Whether every pod that must be near is. The first of a group that only refers to itself goes anywhere.
-fn has_required_company(pod: &Pod, node: &Node, cluster: &Cluster<'_>) -> bool {
-    let terms = required_terms(pod, false);
-    if terms.is_empty() {
-        return true;
-    }
-    let meant = |term: &PodAffinityTerm| {
-        cluster
-            .assigned
-            .iter()
-            .any(|other| means(term, pod, &other.pod, cluster))
-    };
-    let is_first = !terms.iter().any(meant) && terms.iter().all(|term| means(term, pod, pod, cluster));
-    terms.iter().all(|term| {
-        let is_near = cluster.assigned.iter().any(|assigned| {
-            means(term, pod, &assigned.pod, cluster) && is_beside(&term.topology_key, node, &assigned.node, cluster)
-        });
-        is_near || (is_first && node.labels().contains_key(&term.topology_key))
-    })
 }
 
 /// A selector that matches what another one does not need to name: absent selects nothing.

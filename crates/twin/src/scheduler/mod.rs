@@ -2,6 +2,8 @@
 //! condition PodScheduled); where a pod fits is decided in `place`.
 
 mod affinity;
+mod cluster;
+mod company;
 mod place;
 mod resources;
 mod score;
@@ -25,8 +27,9 @@ use kube::{Api, ResourceExt, api::PostParams};
 use serde_json::json;
 
 pub(crate) use self::{
-    affinity::{fits_node, tolerates, toleration},
-    place::{Assigned, Cluster, Unplaceable, place},
+    affinity::{fits_node, tolerates_node, toleration},
+    cluster::{Assigned, Cluster},
+    place::{Unplaceable, place},
 };
 use crate::{moment, pods};
 
@@ -34,6 +37,9 @@ use crate::{moment, pods};
 const NAME: &str = "default-scheduler";
 /// A pod that fits nowhere is tried again this often, besides whenever a node changes or a pod ends.
 const RETRY: Duration = Duration::from_mins(5);
+
+/// The index of pods that wait, under one value.
+const WAITING: &str = "waiting";
 
 /// Places pods.
 pub(crate) struct Scheduler {
@@ -48,13 +54,26 @@ pub(crate) struct Scheduler {
 }
 
 /// Whether a pod waits for a node of ours.
-pub(crate) fn is_waiting(pod: &Pod) -> bool {
+fn is_waiting(pod: &Pod) -> bool {
     let Some(spec) = pods::spec(pod) else { return false };
     let has_gates = spec.scheduling_gates.as_ref().is_some_and(|gates| !gates.is_empty());
     pods::node(pod).is_empty()
         && pods::is_active(pod)
         && !has_gates
         && spec.scheduler_name.as_deref().is_none_or(|name| name == NAME)
+}
+
+/// Keeps a list of the pods that wait.
+pub(crate) fn index(pods: &Store<Pod>) {
+    pods.add_index(WAITING, |pod| {
+        let is_waiting = is_waiting(pod).then(|| WAITING.to_owned());
+        is_waiting.into_iter().collect()
+    });
+}
+
+/// The pods that wait, in order.
+pub(crate) fn waiting(pods: &Store<Pod>) -> Vec<Arc<Pod>> {
+    pods.by_index(WAITING, WAITING)
 }
 
 impl Reconciler for Scheduler {
@@ -67,9 +86,14 @@ impl Reconciler for Scheduler {
             self.forget(&pod);
             return Ok(Next::OnChange);
         }
-        for candidate in self.line(&pod) {
+        let line = self.line(&pod);
+        if line.is_empty() {
+            return Ok(Next::OnChange);
+        }
+        let mut cluster = self.cluster();
+        for candidate in line {
             let is_this = candidate.uid() == pod.uid();
-            let placed = self.place(context, &candidate).await?;
+            let placed = self.place(context, &candidate, &mut cluster).await?;
             if is_this {
                 return Ok(if placed { Next::OnChange } else { Next::After(RETRY) });
             }
@@ -81,29 +105,29 @@ impl Reconciler for Scheduler {
 impl Scheduler {
     /// The pods that wait, the most urgent first, up to this one.
     fn line(&self, pod: &Arc<Pod>) -> Vec<Arc<Pod>> {
-        let assumed = self.assumed.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut waiting = self.pods.all();
-        waiting.retain(|pod| is_waiting(pod) && !assumed.contains_key(&pod.uid().unwrap_or_default()));
+        let mut waiting = waiting(&self.pods);
+        let assumed = self.assumed.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.retain(|pod| !assumed.contains_key(&pod.uid().unwrap_or_default()));
+        drop(assumed);
         let rank = |pod: &Pod| {
             let priority = pods::spec(pod).and_then(|spec| spec.priority).unwrap_or_default();
             (Reverse(priority), pods::created(pod), ObjectKey::of(pod))
         };
         let own = rank(pod);
         waiting.retain(|other| rank(other) <= own);
-        waiting.sort_by_key(|pod| rank(pod));
+        waiting.sort_by_cached_key(|pod| rank(pod));
         waiting
     }
 
-    async fn place(&self, context: &Context, pod: &Arc<Pod>) -> Result<bool, Failure> {
-        let nodes = self.nodes.all();
-        let cluster = Cluster {
-            nodes: &nodes,
-            assigned: self.assigned(),
-            namespaces: self.namespaces.all(),
-        };
-        match place(pod, &cluster) {
+    async fn place(&self, context: &Context, pod: &Arc<Pod>, cluster: &mut Cluster) -> Result<bool, Failure> {
+        match place(pod, cluster) {
             Ok(node) => {
-                self.bind(context, pod, &node).await?;
+                if self.bind(context, pod, &node).await? {
+                    cluster.add(Assigned {
+                        pod: Arc::clone(pod),
+                        node: node.clone(),
+                    });
+                }
                 context.event(
                     EventType::Normal,
                     "Scheduled",
@@ -118,29 +142,30 @@ impl Scheduler {
         }
     }
 
-    /// Every pod that has a node, or was given one a moment ago.
-    fn assigned(&self) -> Vec<Assigned> {
+    /// The cluster with every pod that has a node, or was given one a moment ago.
+    fn cluster(&self) -> Cluster {
         let mut assumed = self.assumed.lock().unwrap_or_else(PoisonError::into_inner);
-        let all = self.pods.all();
+        let mut cluster = Cluster::new(self.nodes.all(), self.namespaces.all());
         let mut alive = BTreeMap::new();
-        let assigned = all.into_iter().filter_map(|pod| {
-            let uid = pod.uid().unwrap_or_default();
-            let node = match (pods::node(&pod), assumed.get(&uid)) {
-                ("", None) => return None,
-                ("", Some(node)) => {
-                    alive.insert(uid, node.clone());
-                    node.clone()
-                }
-                (node, _) => node.to_owned(),
+        for pod in self.pods.all() {
+            let node = if pods::node(&pod).is_empty() {
+                let uid = pod.uid().unwrap_or_default();
+                let Some(node) = assumed.get(&uid) else { continue };
+                alive.insert(uid, node.clone());
+                node.clone()
+            } else {
+                pods::node(&pod).to_owned()
             };
-            (!pods::is_over(&pod)).then_some(Assigned { pod, node })
-        });
-        let assigned: Vec<Assigned> = assigned.collect();
+            if !pods::is_over(&pod) {
+                cluster.add(Assigned { pod, node });
+            }
+        }
         *assumed = alive;
-        assigned
+        cluster
     }
 
-    async fn bind(&self, context: &Context, pod: &Pod, node: &str) -> Result<(), Failure> {
+    /// Gives a pod to a node; false if there is nothing to give any more.
+    async fn bind(&self, context: &Context, pod: &Pod, node: &str) -> Result<bool, Failure> {
         let key = ObjectKey::of(pod);
         let binding = Binding {
             metadata: ObjectMeta {
@@ -164,10 +189,10 @@ impl Scheduler {
             Ok(_) => {
                 let mut assumed = self.assumed.lock().unwrap_or_else(PoisonError::into_inner);
                 assumed.insert(pod.uid().unwrap_or_default(), node.to_owned());
-                Ok(())
+                Ok(true)
             }
             // It is bound, gone or going, which the cache will show.
-            Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(()),
+            Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(false),
             Err(error) => Err(error.into()),
         }
     }

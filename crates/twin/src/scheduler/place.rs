@@ -3,50 +3,11 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
+use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::ResourceExt;
 
-use super::{affinity, resources, score, spread};
-use crate::{pods, selector::Labels};
-
-/// A pod and its node.
-#[derive(Clone, Debug)]
-pub(crate) struct Assigned {
-    /// The pod.
-    pub(crate) pod: Arc<Pod>,
-    /// The name of its node.
-    pub(crate) node: String,
-}
-
-/// What a decision depends on besides the pod.
-pub(crate) struct Cluster<'a> {
-    /// Every node.
-    pub(crate) nodes: &'a [Arc<Node>],
-    /// Every pod that has one and is not over.
-    pub(crate) assigned: Vec<Assigned>,
-    /// Every namespace.
-    pub(crate) namespaces: Vec<Arc<Namespace>>,
-}
-
-impl Cluster<'_> {
-    /// The labels of a node.
-    pub(super) fn node_labels(&self, name: &str) -> Option<&Labels> {
-        let node = self.nodes.iter().find(|node| node.name_any() == name)?;
-        Some(node.labels())
-    }
-
-    /// The pods of a node.
-    pub(super) fn on<'a>(&'a self, node: &'a str) -> impl Iterator<Item = &'a Pod> {
-        let on = self.assigned.iter().filter(move |assigned| assigned.node == node);
-        on.map(|assigned| assigned.pod.as_ref())
-    }
-
-    /// The labels of a namespace; none where it is not known.
-    pub(super) fn namespace_labels(&self, name: &str) -> Option<&Labels> {
-        let namespace = self.namespaces.iter().find(|namespace| namespace.name_any() == name)?;
-        Some(namespace.labels())
-    }
-}
+use super::{affinity, cluster::Cluster, company::Company, resources, score, spread::Spreading};
+use crate::{pods, quantity::Amounts};
 
 /// Why no node takes a pod: how many nodes for which reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,15 +37,32 @@ impl fmt::Display for Unplaceable {
     }
 }
 
+/// What all nodes are judged by for one pod.
+pub(super) struct Surroundings<'a> {
+    /// Everything that is there.
+    pub(super) cluster: &'a Cluster,
+    /// Its constraints of spreading.
+    pub(super) spreading: Spreading,
+    /// Its company.
+    pub(super) company: Company,
+    /// What it asks for.
+    pub(super) requests: Amounts,
+}
+
 /// The node for a pod, or the reasons why there is none.
-pub(crate) fn place(pod: &Pod, cluster: &Cluster<'_>) -> Result<String, Unplaceable> {
+pub(crate) fn place(pod: &Pod, cluster: &Cluster) -> Result<String, Unplaceable> {
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     let mut best: Option<(i64, &Arc<Node>)> = None;
-    let spreading = spread::Spreading::new(pod, cluster);
-    for node in cluster.nodes {
-        let refusals = refusals(pod, node, cluster, &spreading);
+    let surroundings = Surroundings {
+        cluster,
+        spreading: Spreading::new(pod, cluster),
+        company: Company::new(pod, cluster),
+        requests: resources::requests(pod),
+    };
+    for node in cluster.nodes() {
+        let refusals = refusals(pod, node, &surroundings);
         if refusals.is_empty() {
-            let score = score::score(pod, node, cluster, &spreading);
+            let score = score::score(pod, node, &surroundings);
             // The first by name wins among equals, so that the same world places the same way.
             if best.is_none_or(|(highest, _)| score > highest) {
                 best = Some((score, node));
@@ -97,14 +75,14 @@ pub(crate) fn place(pod: &Pod, cluster: &Cluster<'_>) -> Result<String, Unplacea
     match best {
         Some((_, node)) => Ok(node.name_any()),
         None => Err(Unplaceable {
-            nodes: cluster.nodes.len(),
+            nodes: cluster.nodes().len(),
             reasons,
         }),
     }
 }
 
 /// Why a node does not take a pod: what the first filter says that does not let it pass.
-fn refusals(pod: &Pod, node: &Node, cluster: &Cluster<'_>, spreading: &spread::Spreading) -> Vec<String> {
+fn refusals(pod: &Pod, node: &Node, around: &Surroundings<'_>) -> Vec<String> {
     let one = |reason: &str| vec![reason.to_owned()];
     if is_unschedulable(pod, node) {
         return one("node(s) were unschedulable");
@@ -115,17 +93,17 @@ fn refusals(pod: &Pod, node: &Node, cluster: &Cluster<'_>, spreading: &spread::S
     if !affinity::fits_node(pod, node) {
         return one("node(s) didn't match Pod's node affinity/selector");
     }
-    if !has_free_ports(pod, node, cluster) {
+    if !has_free_ports(pod, node, around.cluster) {
         return one("node(s) didn't have free ports for the requested pod ports");
     }
-    let missing = resources::missing(pod, node, cluster);
+    let missing = resources::missing(&around.requests, node, around.cluster);
     if !missing.is_empty() {
         return missing;
     }
-    if let Some(reason) = spreading.refusal(node) {
+    if let Some(reason) = around.spreading.refusal(node) {
         return one(reason);
     }
-    affinity::pod_refusal(pod, node, cluster).map_or_else(Vec::new, one)
+    around.company.refusal(node).map_or_else(Vec::new, one)
 }
 
 fn is_unschedulable(pod: &Pod, node: &Node) -> bool {
@@ -140,8 +118,7 @@ fn host_ports(pod: &Pod) -> impl Iterator<Item = (i32, &str)> {
     ports.filter_map(|port| Some((port.host_port?, port.protocol.as_deref().unwrap_or("TCP"))))
 }
 
-fn has_free_ports(pod: &Pod, node: &Node, cluster: &Cluster<'_>) -> bool {
+fn has_free_ports(pod: &Pod, node: &Node, cluster: &Cluster) -> bool {
     let name = node.name_any();
-    let taken: Vec<(i32, &str)> = cluster.on(&name).flat_map(host_ports).collect();
-    host_ports(pod).all(|port| !taken.contains(&port))
+    host_ports(pod).all(|port| !cluster.on(&name).flat_map(host_ports).any(|taken| taken == port))
 }

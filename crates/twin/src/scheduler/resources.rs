@@ -3,7 +3,7 @@
 use k8s_openapi::api::core::v1::{Container, Node, Pod};
 use kube::ResourceExt;
 
-use super::place::Cluster;
+use super::cluster::Cluster;
 use crate::{
     pods,
     quantity::{self, Amounts},
@@ -51,28 +51,19 @@ pub(crate) fn allocatable(node: &Node) -> Amounts {
     quantity::amounts(status.and_then(|status| status.allocatable.as_ref().or(status.capacity.as_ref())))
 }
 
-/// What the pods of a node ask for together.
-pub(crate) fn used(node: &str, cluster: &Cluster<'_>) -> Amounts {
-    let mut used = Amounts::new();
-    for pod in cluster.on(node) {
-        quantity::add(&mut used, &requests(pod));
-    }
-    used
-}
-
 /// Everything that a node has too little of, in upstream's words.
-pub(super) fn missing(pod: &Pod, node: &Node, cluster: &Cluster<'_>) -> Vec<String> {
+pub(super) fn missing(requests: &Amounts, node: &Node, cluster: &Cluster) -> Vec<String> {
     let name = node.name_any();
-    let (allocatable, used) = (allocatable(node), used(&name, cluster));
+    let (allocatable, used) = (allocatable(node), cluster.used(&name));
     let mut missing = Vec::new();
     let most = allocatable.get("pods").map_or(PODS, |amount| amount / 1_000);
-    let count = i128::try_from(cluster.on(&name).count()).unwrap_or(i128::MAX);
+    let count = i128::try_from(cluster.on(&name).len()).unwrap_or(i128::MAX);
     if count >= most {
         missing.push("Too many pods".to_owned());
     }
-    for (resource, wanted) in requests(pod) {
-        let get = |amounts: &Amounts| amounts.get(&resource).copied().unwrap_or_default();
-        if wanted > 0 && wanted > get(&allocatable) - get(&used) {
+    for (resource, wanted) in requests {
+        let get = |amounts: &Amounts| amounts.get(resource).copied().unwrap_or_default();
+        if *wanted > 0 && *wanted > get(&allocatable) - used.map(get).unwrap_or_default() {
             missing.push(format!("Insufficient {resource}"));
         }
     }

@@ -7,7 +7,7 @@ use kube::ResourceExt;
 
 use super::{
     affinity::{agrees, fits_node, selects_pod, tolerates_node},
-    place::Cluster,
+    cluster::Cluster,
 };
 use crate::pods;
 
@@ -28,7 +28,7 @@ struct Counted {
 }
 
 impl Spreading {
-    pub(super) fn new(pod: &Pod, cluster: &Cluster<'_>) -> Self {
+    pub(super) fn new(pod: &Pod, cluster: &Cluster) -> Self {
         let constraints = pods::spec(pod).and_then(|spec| spec.topology_spread_constraints.as_deref());
         let constraints = constraints.unwrap_or_default();
         // A node counts only if it has all the keys.
@@ -71,31 +71,30 @@ impl Counted {
     fn new(
         constraint: &TopologySpreadConstraint,
         pod: &Pod,
-        cluster: &Cluster<'_>,
+        cluster: &Cluster,
         has_keys: &impl Fn(&Node) -> bool,
     ) -> Self {
         let honours_nodes = constraint.node_affinity_policy.as_deref() != Some("Ignore");
         let honours_taints = constraint.node_taints_policy.as_deref() == Some("Honor");
-        let eligible = cluster.nodes.iter().filter(|node| {
+        let eligible = cluster.nodes().iter().filter(|node| {
             has_keys(node)
                 && (!honours_nodes || fits_node(pod, node))
                 && (!honours_taints || tolerates_node(pod, node, &["NoSchedule", "NoExecute"]))
         });
         let keys = constraint.match_label_keys.as_deref().unwrap_or_default();
         let counts = |other: &Pod| {
-            other.namespace() == pod.namespace()
-                && !pods::is_terminating(other)
+            !pods::is_terminating(other)
                 && selects_pod(constraint.label_selector.as_ref(), other)
                 && agrees(keys, pod, other)
         };
-        let mut domains = BTreeMap::new();
-        for node in eligible {
-            let Some(domain) = node.labels().get(&constraint.topology_key) else {
-                continue;
-            };
-            let name = node.name_any();
-            let count = cluster.on(&name).filter(|other| counts(other)).count();
-            *domains.entry(domain.clone()).or_default() += i64::try_from(count).unwrap_or(i64::MAX);
+        let placed = eligible.filter_map(|node| Some((node.name_any(), node.labels().get(&constraint.topology_key)?)));
+        let placed: BTreeMap<String, &String> = placed.collect();
+        let mut domains: BTreeMap<String, i64> = placed.values().map(|domain| ((*domain).clone(), 0)).collect();
+        let siblings = cluster.inside(&pod.namespace().unwrap_or_default());
+        for other in siblings.filter(|other| counts(&other.pod)) {
+            if let Some(domain) = placed.get(&other.node) {
+                *domains.entry((*domain).clone()).or_default() += 1;
+            }
         }
         let wanted = usize::try_from(constraint.min_domains.unwrap_or(1)).unwrap_or_default();
         let has_enough = domains.len() >= wanted;

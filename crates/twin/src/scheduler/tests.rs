@@ -57,14 +57,12 @@ fn on(node: &str, spec: Value) -> Assigned {
 }
 
 fn outcome(pod: &Pod, assigned: Vec<Assigned>) -> String {
-    let nodes = nodes();
     let namespace: Namespace =
         serde_json::from_value(json!({"metadata": {"name": "n", "labels": {"team": "x"}}})).unwrap();
-    let cluster = Cluster {
-        nodes: &nodes,
-        assigned,
-        namespaces: vec![Arc::new(namespace)],
-    };
+    let mut cluster = Cluster::new(nodes(), vec![Arc::new(namespace)]);
+    for assigned in assigned {
+        cluster.add(assigned);
+    }
     place(pod, &cluster).unwrap_or_else(|refusal| refusal.to_string())
 }
 
@@ -224,11 +222,6 @@ fn requests_count_init_containers_and_sidecars() {
 
 #[test]
 fn without_nodes_it_says_so() {
-    let cluster = Cluster {
-        nodes: &[],
-        assigned: vec![],
-        namespaces: vec![],
-    };
-    let refusal = place(&pod("p", json!({})), &cluster).unwrap_err();
+    let refusal = place(&pod("p", json!({})), &Cluster::default()).unwrap_err();
     assert_eq!(refusal.to_string(), "no nodes available to schedule pods");
 }

@@ -18,7 +18,7 @@ use crate::{
     moment, names,
     number::{count, scaled},
     pods,
-    scheduler::{fits_node, tolerates},
+    scheduler::{fits_node, tolerates_node},
     workloads::revisions,
     write,
 };
@@ -103,7 +103,7 @@ fn decide(set: &DaemonSet, nodes: &[Arc<Node>], owned: &[Arc<Pod>], revision: &s
         let name = node.name_any();
         let there = on.remove(&name).unwrap_or_default();
         let pod = build(set, &name, revision);
-        if !fits_node(&pod, node) || !bears(&pod, node) {
+        if !fits_node(&pod, node) || !tolerates_node(&pod, node, &["NoSchedule", "NoExecute"]) {
             status.number_misscheduled += i32::from(!there.is_empty());
             delete.extend(there.into_iter().filter(|pod| pods::is_active(pod)).cloned());
             continue;
@@ -202,25 +202,6 @@ fn outdated(
         }
     }
     going
-}
-
-fn bears(pod: &Pod, node: &Node) -> bool {
-    let taints = node
-        .spec
-        .as_ref()
-        .and_then(|spec| spec.taints.as_deref())
-        .unwrap_or_default();
-    taints
-        .iter()
-        .filter(|taint| matches!(taint.effect.as_str(), "NoSchedule" | "NoExecute"))
-        .all(|taint| {
-            tolerates(
-                pod,
-                &taint.key,
-                taint.value.as_deref().unwrap_or_default(),
-                &taint.effect,
-            )
-        })
 }
 
 /// The pod for a node.

@@ -24,11 +24,22 @@ fn is_done(deployment: &Deployment) -> bool {
     })
 }
 
+/// How often users changed what they want, and the number of the template.
+fn numbers(deployment: &Deployment) -> (Option<i64>, Option<&str>) {
+    let revision = deployment.annotations().get("deployment.kubernetes.io/revision");
+    (deployment.metadata.generation, revision.map(String::as_str))
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_template_rolls_within_its_bounds() {
     let world = World::new().await;
     world.create::<Deployment>(deployment("web", 4, "web:1")).await;
-    world.until(NAMESPACE, "web", is_done).await;
+    let first = world.until(NAMESPACE, "web", is_done).await;
+    assert_eq!(
+        numbers(&first),
+        (Some(1), Some("1")),
+        "only users change what they want"
+    );
     let image = json!({"spec": {"template": {"spec": {"containers": [{"name": "main", "image": "web:2"}]}}}});
     world.patch::<Deployment>("web", image).await;
     for _ in 0..400 {
@@ -38,7 +49,8 @@ async fn a_template_rolls_within_its_bounds() {
         assert!(ready >= 3 && active <= 5, "{ready} of {active} are ready");
         world.pass(Duration::from_millis(100)).await;
     }
-    world.until(NAMESPACE, "web", is_done).await;
+    let second = world.until(NAMESPACE, "web", is_done).await;
+    assert_eq!(numbers(&second), (Some(2), Some("2")));
     let pods = world.pods(NAMESPACE, "app=web").await;
     let images = pods
         .iter()

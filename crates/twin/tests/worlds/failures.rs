@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use hyperplane_runtime::Store;
 use hyperplane_twin::{Fault, FaultKind, FaultSelector, Images, Pace};
 use k8s_openapi::api::{
     apps::v1::Deployment,
-    core::v1::{Pod, Secret},
+    core::v1::{ConfigMap, Pod, Secret},
 };
 use serde_json::{Value, json};
 
@@ -52,6 +53,60 @@ async fn an_image_that_is_missing_holds_a_rollout() {
     assert_eq!(progressing.reason.as_deref(), Some("ProgressDeadlineExceeded"));
     let pods = world.pods(NAMESPACE, "app=web").await;
     assert!(pods.iter().any(|pod| troubles(pod).0 == "ImagePullBackOff"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn images_are_known_by_objects_that_name_them() {
+    let is_known = |maps: &Store<ConfigMap>, image: &str| {
+        let all = maps.all();
+        let mut names = all.iter().filter_map(|map| map.data.as_ref()?.get("image"));
+        names.any(|name| name == image)
+    };
+    let images = Images::watched(is_known).advising("write a ConfigMap");
+    let world = World::with(|settings| settings.images = images).await;
+    let container = json!({"image": "rare:1"});
+    world.create::<Pod>(pod("early", container.clone(), &json!({}))).await;
+    let found = world
+        .until(NAMESPACE, "early", |pod: &Pod| troubles(pod).0 == "ImagePullBackOff")
+        .await;
+    let status = found.status.unwrap().container_statuses.unwrap().swap_remove(0);
+    assert_eq!(
+        status.state.unwrap().waiting.unwrap().message.unwrap(),
+        "Back-off pulling image \"rare:1\": ErrImagePull: failed to pull and unpack image \"rare:1\": not found \
+         (write a ConfigMap)"
+    );
+    let named = json!({"metadata": {"name": "named"}, "data": {"image": "rare:1"}});
+    world.create::<ConfigMap>(named).await;
+    world.until(NAMESPACE, "early", is_ready).await;
+    world.create::<Pod>(pod("late", container, &json!({}))).await;
+    world.until(NAMESPACE, "late", is_ready).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_program_that_nobody_knows_still_needs_its_files() {
+    let world = World::new().await;
+    world
+        .create::<Secret>(json!({"metadata": {"name": "keys"}, "stringData": {"there": "x"}}))
+        .await;
+    let volumes = json!({"volumes": [{"name": "keys", "secret": {"secretName": "keys"}}]});
+    let container = |path: &str| {
+        json!({"command": ["/manager"], "args": [format!("--file={path}")],
+            "volumeMounts": [{"name": "keys", "mountPath": "/keys"}]})
+    };
+    world
+        .create::<Pod>(pod("absent", container("/keys/absent"), &volumes))
+        .await;
+    for (name, path) in [("there", "/keys/there"), ("directory", "/keys"), ("own", "/etc/own")] {
+        world.create::<Pod>(pod(name, container(path), &volumes)).await;
+        world.until(NAMESPACE, name, is_ready).await;
+    }
+    let found = world
+        .until(NAMESPACE, "absent", |pod: &Pod| troubles(pod).0 == "CrashLoopBackOff")
+        .await;
+    assert_eq!(
+        troubles(&found).1,
+        "Error: --file: open /keys/absent: no such file or directory"
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -26,7 +26,7 @@ fn is_available(deployment: &Deployment) -> bool {
 }
 
 /// A world with a control plane in it, but for the controller manager.
-async fn control_plane() -> (World, Authority) {
+pub(crate) async fn control_plane() -> (World, Authority) {
     let world = World::new().await;
     let root = Authority::new(world.clock.now(), "root");
     world.namespace(NAMESPACE).await;

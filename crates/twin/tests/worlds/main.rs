@@ -12,5 +12,6 @@ mod failures;
 mod hosted;
 mod kubelets;
 mod members;
+mod relay;
 mod rest;
 mod support;

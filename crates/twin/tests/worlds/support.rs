@@ -1,14 +1,10 @@
 //! An embedded API server with a twin behind it, both driven by the test's own runtime on virtual time.
 
-use std::{
-    fmt::Debug,
-    sync::{LazyLock, Mutex},
-    time::Duration,
-};
+use std::{fmt::Debug, sync::LazyLock, time::Duration};
 
 use hyperplane_access::User;
 use hyperplane_apiserver::{Entropy, Server, Settings, Shared};
-use hyperplane_seams::{Clock, Random};
+use hyperplane_seams::Clock;
 use hyperplane_store::Memory;
 use hyperplane_twin::{Faults, Network, Twin, TwinError, TwinSettings};
 use k8s_openapi::{
@@ -48,11 +44,7 @@ pub(crate) struct World {
 }
 
 fn entropy() -> Entropy {
-    let random = Mutex::new(Random::seeded(1));
-    Entropy::new(move |bytes: &mut [u8]| {
-        let mut random = random.lock().unwrap();
-        bytes.fill_with(|| random.next_u64().to_le_bytes()[0]);
-    })
+    Entropy::seeded(1)
 }
 
 /// An API server without anything behind it.

@@ -53,8 +53,10 @@ impl Reconciler for Deployments {
             .revision()
             .filter(|revision| deployment.annotations().get(REVISION) != Some(revision))
         {
+            // By the status, as upstream's controller does: annotations count in the generation otherwise
+            // (pkg/registry/apps/deployment/strategy.go).
             let annotations = json!({"metadata": {"annotations": {REVISION: revision}}});
-            write::patch::<Deployment>(context, &ObjectKey::of(deployment.as_ref()), &annotations).await?;
+            write::patch_status::<Deployment>(context, &ObjectKey::of(deployment.as_ref()), &annotations).await?;
         }
         let now = context.now();
         let (status, wake) = status::status(&deployment, &sets, now);

@@ -273,3 +273,25 @@ fn a_status_tells_the_story_of_a_rollout() {
         (format!("{unavailable}, Progressing=True NewReplicaSetAvailable"), None)
     );
 }
+
+#[test]
+fn pods_that_leave_are_counted_over_all_sets() {
+    let mut deployment = deployment(1, &json!(1), &json!(0));
+    let (mut models, mut clock) = (Vec::new(), 0);
+    let start: jiff::Timestamp = "2026-01-02T03:04:05Z".parse().unwrap();
+    let mut leaving = |counts: &[Option<i32>]| {
+        let spec = deployment.spec.as_mut().unwrap().template.spec.as_mut().unwrap();
+        spec.containers[0].image = Some(format!("image-{}", counts.len()));
+        let changes = decide(&deployment, &sets_of(&deployment, &models), false);
+        apply(&mut models, changes, &mut clock);
+        assert_eq!(models.len(), counts.len());
+        for (model, count) in models.iter_mut().zip(counts) {
+            model.set.status.get_or_insert_default().terminating_replicas = *count;
+        }
+        let (status, _) = status::status(&deployment, &sets_of(&deployment, &models), start);
+        status.terminating_replicas
+    };
+    assert_eq!(leaving(&[None]), Some(0), "unlike other counts, nothing is written");
+    assert_eq!(leaving(&[Some(2), None]), Some(2));
+    assert_eq!(leaving(&[Some(2), Some(3), Some(0)]), Some(5));
+}
