@@ -16,7 +16,7 @@ use hyperplane_api::hyperplane::{
 
 pub use self::{
     file::{FileError, object_name, read},
-    resolve::{ResolveError, Resolved, resolve},
+    resolve::{ResolveError, Resolved, Shelf, resolve},
 };
 use crate::version::{Scheme, Version};
 

@@ -133,6 +133,12 @@ impl<K: Kind> Cache<K> {
             .unwrap_or_default()
     }
 
+    /// The values under which an index has objects, in order.
+    pub(crate) fn values_of_index(&self, index: &str) -> Vec<String> {
+        let entries = self.indices.get(index).map(|index| index.entries.keys());
+        entries.into_iter().flatten().cloned().collect()
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.objects.len()
     }

@@ -3,13 +3,15 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
+use kube::Resource as _;
+
 use crate::{
     context::Context,
     events::Recorder,
     finalizer::drive,
     inbox::Inbox,
     kind::Kind,
-    manager::Manager,
+    manager::{Manager, Only},
     object_key::ObjectKey,
     reconciler::{Next, Reconciler},
     runner::{CONCURRENCY, DEADLINE, Prepare, Prepared, RESYNC, Runner},
@@ -121,7 +123,7 @@ impl<'m, R: Reconciler> ControllerBuilder<'m, R> {
         let context = self.manager.context(&self.inbox.name);
         let recorder: Recorder = self.manager.recorder();
         let runner = Runner {
-            prepare: prepare(self.store.clone(), self.reconciler, context),
+            prepare: prepare(self.store.clone(), self.reconciler, context, self.manager.only()),
             synced: self.needs.iter().map(|store| store.synced()).collect(),
             fence: self.manager.fence(),
             random: self.manager.random(&format!("resync/{}", self.inbox.name)),
@@ -147,10 +149,16 @@ impl<'m, R: Reconciler> ControllerBuilder<'m, R> {
     }
 }
 
-fn prepare<R: Reconciler>(store: Store<R::Object>, reconciler: Arc<R>, context: Context) -> Prepare {
+fn prepare<R: Reconciler>(
+    store: Store<R::Object>,
+    reconciler: Arc<R>,
+    context: Context,
+    only: Option<Only>,
+) -> Prepare {
     Arc::new(move |key| {
         let reconciler = reconciler.clone();
         match store.get(key) {
+            Some(object) if only.as_ref().is_some_and(|only| !only.selects(object.meta())) => None,
             Some(object) => {
                 let context = context.about(object.as_ref());
                 Some(Prepared {

@@ -119,7 +119,7 @@ pub use identity::{IdentityLayer, IdentityMode, IdentityService};
 pub use inbox::{ControllerStatus, ObjectStatus};
 pub use kind::Kind;
 pub use lease::{LEASE_DURATION, LeaseSettings};
-pub use manager::{DRAIN, Manager, ManagerError, Settings};
+pub use manager::{DRAIN, Manager, ManagerError, Only, Settings};
 pub use metrics::Metrics;
 pub use object_key::ObjectKey;
 pub use outbound::{OutboundLayer, OutboundLimits, OutboundService, TimedOut};

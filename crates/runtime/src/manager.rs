@@ -7,6 +7,7 @@ use std::{
 };
 
 use futures::future::BoxFuture;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Client;
 use thiserror::Error;
 use tokio::time::Instant;
@@ -59,6 +60,25 @@ pub struct Settings {
     pub limits: OutboundLimits,
     /// How long runs may take to finish at shutdown.
     pub drain: Duration,
+    /// The objects that this process is for; all of them where nothing is said.
+    pub only: Option<Only>,
+}
+
+/// Which objects of its controllers a manager is for, where several share a cluster. Those of others are read, and never
+/// run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Only {
+    /// The annotation that tells.
+    pub annotation: &'static str,
+    /// The value that it must have.
+    pub value: String,
+}
+
+impl Only {
+    pub(crate) fn selects(&self, meta: &ObjectMeta) -> bool {
+        let annotations = meta.annotations.as_ref();
+        annotations.and_then(|all| all.get(self.annotation)) == Some(&self.value)
+    }
 }
 
 impl Settings {
@@ -73,6 +93,7 @@ impl Settings {
             identity_mode: IdentityMode::Impersonation,
             limits: OutboundLimits::default(),
             drain: DRAIN,
+            only: None,
         }
     }
 }
@@ -267,6 +288,10 @@ impl Manager {
     /// Jitter for one user, independent of all others.
     pub(crate) fn random(&self, user: &str) -> Random {
         Random::named(self.settings.seed, user)
+    }
+
+    pub(crate) fn only(&self) -> Option<Only> {
+        self.settings.only.clone()
     }
 
     pub(crate) const fn drain(&self) -> Duration {

@@ -1,22 +1,36 @@
 //! How operators reach the API servers of hosted clusters: by sockets, or in memory where everything runs in one process.
 //! Owns what a kubeconfig may ask of the process that reads it.
 
-use std::{fmt, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex},
+};
 
 use kube::{
     Client, Config,
     config::{KubeConfigOptions, Kubeconfig, KubeconfigError},
 };
+use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
-use crate::failure::Failure;
+use crate::{failure::Failure, store::lock};
 
 /// The longest kubeconfig that is read; ours have a few kilobytes.
 const LONGEST: usize = 256 << 10;
 
-/// A way to make a client for the API server that a kubeconfig names. Cheap to clone.
+/// The most clients that are kept for the next time. Each holds a few connections and buffers of some kilobytes; with more
+/// hosted clusters than this, those that were used longest ago are made again.
+const MOST_CLIENTS: usize = 1024;
+
+/// A way to make a client for the API server that a kubeconfig names. Cheap to clone; clones share the clients.
 #[derive(Clone)]
-pub struct Reach(Arc<Connect>);
+pub struct Reach(Arc<Inner>);
+
+struct Inner {
+    connect: Box<Connect>,
+    clients: Mutex<Clients>,
+}
 
 type Connect = dyn Fn(Config) -> Result<Client, kube::Error> + Send + Sync;
 
@@ -48,7 +62,10 @@ impl Reach {
 
     /// In another way.
     pub fn by(connect: impl Fn(Config) -> Result<Client, kube::Error> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(connect))
+        Self(Arc::new(Inner {
+            connect: Box::new(connect),
+            clients: Mutex::default(),
+        }))
     }
 
     /// Whether a kubeconfig from elsewhere may be used at all, without a connection being made.
@@ -56,9 +73,20 @@ impl Reach {
         read(kubeconfig).map(drop)
     }
 
-    /// A client for what a kubeconfig names. The text may come from a tenant: it cannot run programs, read files or use
-    /// the identity of this process.
+    /// A client for what a kubeconfig names, with connections that are kept for the next one who asks with the same text.
+    /// The text may come from a tenant: it cannot run programs, read files or use the identity of this process.
     pub async fn client(&self, kubeconfig: &[u8]) -> Result<Client, Failure> {
+        let digest = digest(kubeconfig);
+        if let Some(client) = lock(&self.0.clients).find(&digest) {
+            return Ok(client);
+        }
+        let client = self.fresh_client(kubeconfig).await?;
+        lock(&self.0.clients).keep(digest, client.clone());
+        Ok(client)
+    }
+
+    /// The same with connections of its own, for those who ask whether one can be made.
+    pub async fn fresh_client(&self, kubeconfig: &[u8]) -> Result<Client, Failure> {
         let kubeconfig = read(kubeconfig).map_err(Failure::retry)?;
         let options = KubeConfigOptions::default();
         let mut config = Config::from_custom_kubeconfig(kubeconfig, &options)
@@ -67,8 +95,46 @@ impl Reach {
         // The environment of this process is not the tenant's, and the runner has retries of its own.
         config.proxy_url = None;
         config.default_retry = false;
-        (self.0)(config).map_err(Failure::from)
+        (self.0.connect)(config).map_err(Failure::from)
     }
+
+    /// Drops the kept client of a kubeconfig: something went wrong with it, and its connections may lead nowhere.
+    pub fn forget(&self, kubeconfig: &[u8]) {
+        lock(&self.0.clients).by_digest.remove(&digest(kubeconfig));
+    }
+}
+
+/// Clients that are kept, by the digest of their kubeconfig, so that another text never meets an old client.
+#[derive(Default)]
+struct Clients {
+    /// Counts what is asked for: the order of use, without a clock.
+    uses: u64,
+    by_digest: BTreeMap<Key, (u64, Client)>,
+}
+
+type Key = [u8; 32];
+
+impl Clients {
+    fn find(&mut self, digest: &Key) -> Option<Client> {
+        self.uses += 1;
+        let (last_use, client) = self.by_digest.get_mut(digest)?;
+        *last_use = self.uses;
+        Some(client.clone())
+    }
+
+    fn keep(&mut self, digest: Key, client: Client) {
+        self.uses += 1;
+        if self.by_digest.len() >= MOST_CLIENTS {
+            let oldest = self.by_digest.iter().min_by_key(|(_, (last_use, _))| *last_use);
+            let oldest = oldest.map(|(digest, _)| *digest);
+            oldest.and_then(|oldest| self.by_digest.remove(&oldest));
+        }
+        self.by_digest.insert(digest, (self.uses, client));
+    }
+}
+
+fn digest(kubeconfig: &[u8]) -> Key {
+    Sha256::digest(kubeconfig).into()
 }
 
 impl fmt::Debug for Reach {
@@ -178,5 +244,49 @@ mod tests {
         });
         reach.client(kubeconfig("", "token: t").as_bytes()).await.unwrap();
         assert!(reach.client(b"{}").await.is_err());
+    }
+
+    /// Counts the clients that are made.
+    fn counted() -> (Reach, Arc<Mutex<u32>>) {
+        let made = Arc::<Mutex<u32>>::default();
+        let counter = made.clone();
+        let reach = Reach::by(move |_| {
+            *lock(&counter) += 1;
+            Client::try_from(Config::new("http://127.0.0.1:1".parse().expect("it is an address")))
+        });
+        (reach, made)
+    }
+
+    #[tokio::test]
+    async fn one_text_has_one_client_until_it_is_forgotten() {
+        let (reach, made) = counted();
+        let (first, other) = (kubeconfig("", "token: t"), kubeconfig("", "token: u"));
+        for _ in 0..3 {
+            reach.clone().client(first.as_bytes()).await.unwrap();
+        }
+        assert_eq!(*lock(&made), 1);
+        reach.client(other.as_bytes()).await.unwrap();
+        reach.fresh_client(first.as_bytes()).await.unwrap();
+        assert_eq!(*lock(&made), 3);
+        reach.forget(first.as_bytes());
+        reach.client(other.as_bytes()).await.unwrap();
+        assert_eq!(*lock(&made), 3);
+        reach.client(first.as_bytes()).await.unwrap();
+        assert_eq!(*lock(&made), 4);
+    }
+
+    #[tokio::test]
+    async fn the_client_that_was_used_longest_ago_goes_first() {
+        let (reach, _) = counted();
+        let client = reach.fresh_client(kubeconfig("", "token: t").as_bytes()).await.unwrap();
+        let mut clients = Clients::default();
+        let key = |number: usize| digest(&number.to_le_bytes());
+        for number in 0..MOST_CLIENTS {
+            clients.keep(key(number), client.clone());
+        }
+        assert!(clients.find(&key(0)).is_some());
+        clients.keep(key(MOST_CLIENTS), client);
+        assert_eq!(clients.by_digest.len(), MOST_CLIENTS);
+        assert!(clients.find(&key(0)).is_some() && clients.find(&key(1)).is_none());
     }
 }

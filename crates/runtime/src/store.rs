@@ -98,6 +98,11 @@ impl<K: Kind> Store<K> {
         keys.iter().filter_map(|key| cache.get(key)).collect()
     }
 
+    /// The values under which an index has objects, in order: a summary that costs no look at the objects.
+    pub fn values_of_index(&self, index: &str) -> Vec<String> {
+        self.read().values_of_index(index)
+    }
+
     /// A view that shows one namespace and nothing else.
     pub fn namespace(&self, namespace: impl Into<String>) -> NamespaceStore<K> {
         NamespaceStore {
@@ -275,6 +280,8 @@ mod tests {
         assert!(view.get("1").is_some());
         assert!(view.get("3").is_none());
         assert_eq!(store.by_index("group", "x").len(), 4);
+        assert_eq!(store.values_of_index("group"), ["x"]);
+        assert!(store.values_of_index("other").is_empty());
     }
 
     #[test]

@@ -51,14 +51,14 @@ pub mod bundles {
     pub const ROOT: &str = "root-ca";
     /// Who signs for etcd.
     pub const ETCD: &str = "etcd-ca";
-    /// Who signs for readers of etcd's metrics.
-    pub const ETCD_METRICS: &str = "etcd-metrics-ca";
     /// Who signs for the proxy of aggregated APIs.
     pub const AGGREGATOR_CLIENT: &str = "aggregator-client-ca";
     /// Everybody who signs for clients of the API server. It is read anew while the server runs, and restarts nothing.
     pub const CLIENT: &str = "client-ca";
     /// Who signs for the API server as a client of kubelets.
     pub const KUBELET_CLIENT: &str = "kubelet-client-ca";
+    /// Who signs for kubelets as servers.
+    pub const KUBELET_SERVING: &str = "kubelet-serving-ca";
     /// Who signs for konnectivity.
     pub const KONNECTIVITY: &str = "konnectivity-ca-bundle";
     /// Who signs for the ignition server.
@@ -73,8 +73,6 @@ pub mod signers {
     pub const CLUSTER: &str = "cluster-signer-ca";
     /// etcd: servers, peers and clients.
     pub const ETCD: &str = "etcd-signer";
-    /// Readers of etcd's metrics.
-    pub const ETCD_METRICS: &str = "etcd-metrics-signer";
     /// The proxy of aggregated APIs.
     pub const AGGREGATOR_CLIENT: &str = "kas-aggregator-client-signer";
     /// Components of the control plane as clients of the API server.
@@ -122,8 +120,6 @@ pub mod certificates {
     pub const ETCD_SERVER: &str = "etcd-server-tls";
     /// etcd, towards its peers.
     pub const ETCD_PEER: &str = "etcd-peer-tls";
-    /// A reader of etcd's metrics.
-    pub const ETCD_METRICS_CLIENT: &str = "etcd-metrics-client-tls";
     /// A reader of the metrics of programs of Kubernetes.
     pub const METRICS_CLIENT: &str = "metrics-client";
     /// The konnectivity server, towards the API server and others of the control plane.
@@ -138,6 +134,8 @@ pub mod certificates {
     pub const IGNITION_SERVER: &str = "ignition-server-serving-cert";
     /// OpenShift's API server.
     pub const OPENSHIFT_API_SERVER: &str = "openshift-apiserver-cert";
+    /// The managers of Cluster API and of its provider, whose programs do not start without one.
+    pub const CLUSTER_API_WEBHOOKS: &str = "capi-webhooks-tls";
     /// The keys of service account tokens: [`super::keys::SERVICE_ACCOUNT_KEY`] and its public half.
     pub const SERVICE_ACCOUNT_KEYS: &str = "sa-signing-key";
 }
@@ -189,6 +187,17 @@ pub mod copies {
     pub const AUDIT_WEBHOOK: &str = "kas-audit-webhook";
     /// How the cluster is reached that virtual machines run on, where that is another one.
     pub const KUBEVIRT_CREDENTIALS: &str = "kubevirt-infra-credentials";
+
+    /// Every copy that has a name of its own, by kind and name.
+    pub const ALL: &[(&str, &str)] = &[
+        ("Secret", PULL_SECRET),
+        ("Secret", SSH_KEY),
+        ("ConfigMap", USER_CA_BUNDLE),
+        ("Secret", ENCRYPTION_KEY),
+        ("Secret", ENCRYPTION_KEY_BEFORE),
+        ("Secret", AUDIT_WEBHOOK),
+        ("Secret", KUBEVIRT_CREDENTIALS),
+    ];
 }
 
 /// Services. The published ones are written by the control-plane operator, the others belong to components.

@@ -3,7 +3,7 @@
 //! Each optional field that we add to a kind of HyperShift has an annotation twin here, named after the field. It is
 //! read where HyperShift's own definition of the kind is installed, which would prune the field.
 
-use super::{Label, constants};
+use super::{ConditionType, Label, Reason, constants};
 
 constants! { Annotation in ALL:
     /// On HostedCluster: the twin of spec.distributionVersion, the version of the cluster as a whole.
@@ -32,6 +32,9 @@ constants! { Annotation in ALL:
     CLAIMED_BY = "hyperplane.dev/claimed-by";
     /// On a copy: which object it is a copy of, and of which state, as namespace/name@uid/resourceVersion.
     COPIED_FROM = "hyperplane.dev/copied-from";
+    /// On the Secret with the encryption configuration and on the pods that are made with it: how often keys have changed
+    /// places, by which either can be told to be behind the other.
+    ENCRYPTION_STEP = "hyperplane.dev/encryption-step";
 }
 
 /// On everything that we make: what our watches select.
@@ -39,3 +42,10 @@ pub const MANAGED_BY: Label = Label("app.kubernetes.io/managed-by");
 
 /// The value of [`MANAGED_BY`].
 pub const MANAGED_BY_US: &str = "hyperplane";
+
+/// On HostedControlPlane and HostedCluster, while there are nodes: True when none of them waits for a network plugin. Where
+/// no operator of the release brings one, its users do.
+pub const NETWORK_PLUGIN_AVAILABLE: ConditionType = ConditionType("NetworkPluginAvailable");
+
+/// Nodes wait for a network plugin.
+pub const NETWORK_PLUGIN_MISSING: Reason = Reason("NetworkPluginMissing");

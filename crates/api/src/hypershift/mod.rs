@@ -31,4 +31,5 @@ pub mod platform_type;
 pub mod release;
 pub mod secret_encryption;
 pub mod services;
+pub mod version_history;
 pub mod version_status;
