@@ -17,6 +17,8 @@ pub fn control_plane_operator_rules() -> Vec<PolicyRule> {
     let mut rules = component_rules();
     rules.extend([
         rule("", &["endpoints", "persistentvolumeclaims", "pods"], READ),
+        // Those who make load balancers say only there why one does not come.
+        rule("", &["events"], &["list"]),
         rule("apps", &["replicasets"], READ),
         rule("discovery.k8s.io", &["endpointslices"], READ),
         rule(
@@ -27,6 +29,24 @@ pub fn control_plane_operator_rules() -> Vec<PolicyRule> {
         rule(HYPERSHIFT, &["hostedcontrolplanes/finalizers"], &["update"]),
         rule(HYPERSHIFT, &["hostedcontrolplanes/status"], &["patch", "update"]),
     ]);
+    rules.extend(housekeeping_rules());
+    rules
+}
+
+/// The PKI operator: it writes certificates and kubeconfigs, and reports.
+pub fn pki_operator_rules() -> Vec<PolicyRule> {
+    let mut rules = vec![
+        // Deletion is for a kubeconfig whose name the user took back.
+        rule("", &["secrets"], &["create", "delete", "get", "list", "patch", "watch"]),
+        rule("", &["configmaps"], &["create", "get", "list", "patch", "watch"]),
+        // The addresses that load balancers got.
+        rule("", &["services"], READ),
+        rule(HYPERSHIFT, &["hostedcontrolplanes"], READ),
+        rule(HYPERSHIFT, &["hostedcontrolplanes/status"], &["patch"]),
+        // An owner that blocks until its dependents are gone may be named only by who may change its finalizers
+        // (kubernetes, plugin/pkg/admission/gc).
+        rule(HYPERSHIFT, &["hostedcontrolplanes/finalizers"], &["update"]),
+    ];
     rules.extend(housekeeping_rules());
     rules
 }

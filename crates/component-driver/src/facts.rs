@@ -32,7 +32,7 @@ impl Facts {
                 .and_then(|text| text.parse().ok())
                 .unwrap_or(0),
             image: ours::RENDER_IMAGE.of(control_plane).unwrap_or(&self.image).to_owned(),
-            has_monitors: self.has_monitors,
+            has_monitors: self.has_monitors && annotations::DISABLE_MONITORING_SERVICES.of(control_plane).is_none(),
             user_id: annotations::DEFAULT_SECURITY_CONTEXT_UID
                 .of(control_plane)
                 .and_then(|text| text.parse().ok()),
@@ -44,9 +44,33 @@ impl Facts {
     }
 }
 
-/// By which revision of our manifests a control plane is rendered.
+/// By which revision of our manifests a control plane is rendered. It may be one that only a newer program knows, with
+/// which components wait for that program.
 pub fn revision(control_plane: &HostedControlPlane) -> u32 {
     let text = ours::RENDER_REVISION.of(control_plane);
-    let revision = text.and_then(|text| text.parse().ok()).unwrap_or(RENDER_REVISION);
-    revision.clamp(1, RENDER_REVISION)
+    text.and_then(|text| text.parse().ok()).unwrap_or(RENDER_REVISION)
+}
+
+#[cfg(test)]
+mod tests {
+    use hyperplane_api::constants::ours::RENDER_REVISION as ANNOTATION;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_revision_that_only_a_newer_program_knows_is_told() {
+        let newer = (RENDER_REVISION + 1).to_string();
+        for (text, expected) in [
+            (None, RENDER_REVISION),
+            (Some("1"), 1),
+            (Some(newer.as_str()), RENDER_REVISION + 1),
+            (Some("0"), 0),
+            (Some("one"), RENDER_REVISION),
+        ] {
+            let annotated = text.map(|text| json!({ANNOTATION.as_str(): text}));
+            let control_plane = crate::testing::control_plane(&annotated.unwrap_or_default());
+            assert_eq!(revision(&control_plane), expected, "{text:?}");
+        }
+    }
 }

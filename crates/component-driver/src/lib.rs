@@ -2,11 +2,16 @@
 //! what a component is, and what is decided about it, is the business of `components`.
 
 pub mod access;
+mod cleanup;
 mod facts;
 mod kinds;
 mod outcome;
 mod stores;
 mod tenancy;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 
 use hyperplane_api::hypershift::control_plane_component::ControlPlaneComponent;
 use hyperplane_components::{Component, Decision, Inputs, Observed, Rendered, Workload, decide, report};
@@ -14,10 +19,11 @@ use hyperplane_runtime::{Context, Failure};
 use kube::Resource as _;
 
 pub use self::{
+    cleanup::{CLEANUP_PATIENCE, deleted_for, is_cleanup_over, wants_cleanup},
     facts::{Facts, revision},
     outcome::Outcome,
     stores::{Driver, Owners},
-    tenancy::{serves, tenant},
+    tenancy::{rests, serves, tenant},
 };
 use self::{kinds::apply_manifest, outcome::object};
 
@@ -103,7 +109,9 @@ impl Driver {
                     apply_manifest(context, manifest).await?;
                 }
                 self.remove(context, namespace, owner, unwanted).await?;
-                kinds::apply_workload(context, workload).await
+                let name = workload.meta().name.as_deref().unwrap_or_default();
+                let job = self.job(namespace, name);
+                kinds::apply_workload(context, workload, job.as_deref()).await
             }
         }
     }

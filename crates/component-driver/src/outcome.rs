@@ -90,8 +90,8 @@ fn observation(condition: &str, judgement: &Judgement) -> Observation {
 
 fn resource(name: &hyperplane_components::ObjectName) -> ComponentResource {
     ComponentResource {
-        group: name.group.to_owned(),
-        kind: name.kind.to_owned(),
+        group: name.kind.group().to_owned(),
+        kind: name.kind.as_str().to_owned(),
         name: name.name.clone(),
     }
 }

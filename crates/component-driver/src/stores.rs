@@ -6,7 +6,7 @@ use hyperplane_api::{
     constants::{annotations, ours},
     hypershift::control_plane_component::ControlPlaneComponent,
 };
-use hyperplane_components::{ObjectName, Objects, Observed, PodMonitor, ServiceMonitor, Workload};
+use hyperplane_components::{ObjectKind, ObjectName, Objects, Observed, PodMonitor, ServiceMonitor, Workload};
 use hyperplane_runtime::{Context, ControllerBuilder, Failure, Kind, Manager, Reconciler, Scope, Store, Watch};
 use k8s_openapi::{
     NamespaceResourceScope,
@@ -136,32 +136,16 @@ impl Driver {
             observed.reports.insert(name, report.status.clone().unwrap_or_default());
         }
         let workloads = &mut observed.workloads;
-        let boxed = |name: Option<&String>, workload| (name.cloned().unwrap_or_default(), workload);
-        workloads.extend(self.deployments.namespace(namespace).all().into_iter().map(|live| {
-            boxed(
-                live.metadata.name.as_ref(),
-                Workload::Deployment(Box::new(live.as_ref().clone())),
-            )
-        }));
-        workloads.extend(self.stateful_sets.namespace(namespace).all().into_iter().map(|live| {
-            boxed(
-                live.metadata.name.as_ref(),
-                Workload::StatefulSet(Box::new(live.as_ref().clone())),
-            )
-        }));
-        workloads.extend(self.jobs.namespace(namespace).all().into_iter().map(|live| {
-            boxed(
-                live.metadata.name.as_ref(),
-                Workload::Job(Box::new(live.as_ref().clone())),
-            )
-        }));
-        workloads.extend(self.cron_jobs.namespace(namespace).all().into_iter().map(|live| {
-            boxed(
-                live.metadata.name.as_ref(),
-                Workload::CronJob(Box::new(live.as_ref().clone())),
-            )
-        }));
+        workloads.extend(named(&self.deployments, namespace, Workload::Deployment));
+        workloads.extend(named(&self.stateful_sets, namespace, Workload::StatefulSet));
+        workloads.extend(named(&self.jobs, namespace, Workload::Job));
+        workloads.extend(named(&self.cron_jobs, namespace, Workload::CronJob));
         observed
+    }
+
+    /// A Job, if the caches know it.
+    pub(crate) fn job(&self, namespace: &str, name: &str) -> Option<Arc<Job>> {
+        self.jobs.namespace(namespace).get(name)
     }
 
     /// Deletes those of the named objects that are there and belong to this control plane.
@@ -172,40 +156,39 @@ impl Driver {
         owner: Option<&str>,
         unwanted: &[ObjectName],
     ) -> Result<(), Failure> {
-        for ObjectName { kind, name, .. } in unwanted {
+        for ObjectName { kind, name } in unwanted {
             let place = Place {
                 context,
                 namespace,
                 owner,
                 name,
             };
-            match *kind {
-                "Deployment" => place.remove(&self.deployments).await?,
-                "StatefulSet" => place.remove(&self.stateful_sets).await?,
-                "Job" => place.remove(&self.jobs).await?,
-                "CronJob" => place.remove(&self.cron_jobs).await?,
-                "ConfigMap" => place.remove(&self.config_maps).await?,
-                "Secret" => place.remove(&self.secrets).await?,
-                "Service" => place.remove(&self.services).await?,
-                "ServiceAccount" => place.remove(&self.service_accounts).await?,
-                "Role" => place.remove(&self.roles).await?,
-                "RoleBinding" => place.remove(&self.role_bindings).await?,
-                "PodDisruptionBudget" => place.remove(&self.budgets).await?,
-                "ServiceMonitor" | "PodMonitor" => self.remove_monitor(&place, kind).await?,
-                other => tracing::warn!(kind = other, %name, "No watch covers this kind, so it is left alone."),
+            match kind {
+                ObjectKind::Deployment => place.remove(&self.deployments).await?,
+                ObjectKind::StatefulSet => place.remove(&self.stateful_sets).await?,
+                ObjectKind::Job => place.remove(&self.jobs).await?,
+                ObjectKind::CronJob => place.remove(&self.cron_jobs).await?,
+                ObjectKind::ConfigMap => place.remove(&self.config_maps).await?,
+                ObjectKind::Secret => place.remove(&self.secrets).await?,
+                ObjectKind::Service => place.remove(&self.services).await?,
+                ObjectKind::ServiceAccount => place.remove(&self.service_accounts).await?,
+                ObjectKind::Role => place.remove(&self.roles).await?,
+                ObjectKind::RoleBinding => place.remove(&self.role_bindings).await?,
+                ObjectKind::PodDisruptionBudget => place.remove(&self.budgets).await?,
+                // A server that does not know the kinds has no objects of them either.
+                ObjectKind::ServiceMonitor => {
+                    if let Some(monitors) = &self.monitors {
+                        place.remove(&monitors.services).await?;
+                    }
+                }
+                ObjectKind::PodMonitor => {
+                    if let Some(monitors) = &self.monitors {
+                        place.remove(&monitors.pods).await?;
+                    }
+                }
             }
         }
         Ok(())
-    }
-}
-
-impl Driver {
-    async fn remove_monitor(&self, place: &Place<'_>, kind: &str) -> Result<(), Failure> {
-        match (&self.monitors, kind) {
-            (Some(monitors), "ServiceMonitor") => place.remove(&monitors.services).await,
-            (Some(monitors), _) => place.remove(&monitors.pods).await,
-            (None, _) => Ok(()),
-        }
     }
 }
 
@@ -236,6 +219,11 @@ impl Place<'_> {
 fn ours<K: Kind + Resource<Scope = NamespaceResourceScope>>(scope: &Scope) -> Watch<K> {
     let selector = format!("{}={}", ours::MANAGED_BY, ours::MANAGED_BY_US);
     scope.watch().labels(&selector)
+}
+
+fn named<K: Kind>(store: &Store<K>, namespace: &str, form: fn(Arc<K>) -> Workload) -> Vec<(String, Workload)> {
+    let objects = by_name(store, namespace).into_iter();
+    objects.map(|(name, object)| (name, form(object))).collect()
 }
 
 fn by_name<K: Kind>(store: &Store<K>, namespace: &str) -> BTreeMap<String, Arc<K>> {

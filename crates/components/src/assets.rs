@@ -1,7 +1,11 @@
 //! From the YAML of assets to typed objects. Assets are part of the program and are read once; a test reads every one of
 //! them, so what cannot be read is a mistake of ours and never of an input.
 
-use std::{borrow::Cow, collections::BTreeMap, sync::LazyLock};
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -59,10 +63,10 @@ fn parse(asset: &Asset) -> Parsed {
         serde_saphyr::from_str(asset.text).unwrap_or_else(|error| panic!("asset {} is not YAML: {error}", asset.file));
     let kind = value["kind"].as_str().unwrap_or_default().to_owned();
     let manifest = match kind.as_str() {
-        "Deployment" => return Parsed::Workload(Workload::Deployment(Box::new(typed(asset, value)))),
-        "StatefulSet" => return Parsed::Workload(Workload::StatefulSet(Box::new(typed(asset, value)))),
-        "Job" => return Parsed::Workload(Workload::Job(Box::new(typed(asset, value)))),
-        "CronJob" => return Parsed::Workload(Workload::CronJob(Box::new(typed(asset, value)))),
+        "Deployment" => return Parsed::Workload(Workload::Deployment(Arc::new(typed(asset, value)))),
+        "StatefulSet" => return Parsed::Workload(Workload::StatefulSet(Arc::new(typed(asset, value)))),
+        "Job" => return Parsed::Workload(Workload::Job(Arc::new(typed(asset, value)))),
+        "CronJob" => return Parsed::Workload(Workload::CronJob(Arc::new(typed(asset, value)))),
         "ConfigMap" => Manifest::ConfigMap(Box::new(typed(asset, value))),
         "Secret" => Manifest::Secret(Box::new(typed(asset, value))),
         "Service" => Manifest::Service(Box::new(typed(asset, value))),

@@ -87,12 +87,17 @@ pub fn subcommands(inputs: &Inputs<'_>) -> BTreeSet<Vec<String>> {
     let present = all.filter(is_rendered);
     let mut found = BTreeSet::new();
     for component in present {
-        let (rendered, _) = render(component, inputs, None);
-        let is_ours = |container: &&Container| container.command.as_deref() == Some(&["hyperplane".to_owned()]);
-        let ours = rendered.workload.containers().filter(is_ours);
-        found.extend(ours.filter_map(|container| container.args.clone()));
+        found.extend(subcommands_of(component, inputs));
     }
     found
+}
+
+/// The same of one component, whether the control plane has it or not.
+pub fn subcommands_of(component: &Component, inputs: &Inputs<'_>) -> Vec<Vec<String>> {
+    let (rendered, ..) = render(component, inputs, None);
+    let is_ours = |container: &&Container| container.command.as_deref() == Some(&["hyperplane".to_owned()]);
+    let ours = rendered.workload.containers().filter(is_ours);
+    ours.filter_map(|container| container.args.clone()).collect()
 }
 
 /// Everything that the Roles of components allow, in any control plane. Whoever writes Roles must hold what they allow.

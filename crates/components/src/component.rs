@@ -28,6 +28,9 @@ pub struct Component {
     pub warnings: fn(&Inputs<'_>) -> Vec<String>,
     /// What the spec changes in its workload.
     pub adapt: fn(&Inputs<'_>, &mut Workload),
+    /// What depends on what runs already, besides: given the live workload, it completes what is rendered and says what
+    /// is waited for. (Almost everything depends on the inputs alone.)
+    pub follow: fn(&Inputs<'_>, Option<&Workload>, &mut [Manifest], &mut Workload) -> Vec<String>,
     /// Containers of ours that its pods run besides their own.
     pub sidecars: &'static [Sidecar],
     /// As which service account of the hosted cluster it acts there, if it does.
@@ -47,6 +50,7 @@ impl Component {
             waits: nothing,
             warnings: nothing,
             adapt: as_it_is,
+            follow: follows_nothing,
             sidecars: &[],
             hosted_service_account: None,
         }
@@ -161,7 +165,7 @@ pub enum Sidecar {
     },
     /// An HTTP proxy on port 8090 of the pod that leads into the hosted cluster's network.
     KonnectivityHttpsProxy,
-    /// A SOCKS5 proxy on port 8090 of the pod that leads into the hosted cluster's network.
+    /// A SOCKS5 proxy on port 8094 of the pod that leads into the hosted cluster's network.
     KonnectivitySocks5Proxy,
 }
 
@@ -179,6 +183,10 @@ fn always(_: &Inputs<'_>) -> bool {
 }
 
 fn nothing(_: &Inputs<'_>) -> Vec<String> {
+    Vec::new()
+}
+
+fn follows_nothing(_: &Inputs<'_>, _: Option<&Workload>, _: &mut [Manifest], _: &mut Workload) -> Vec<String> {
     Vec::new()
 }
 

@@ -59,7 +59,7 @@ pub fn decide(component: &Component, inputs: &Inputs<'_>, observed: &Observed) -
     if !images::exists(component, inputs) {
         let names = all_names(component).into_iter();
         // A server that does not know monitors cannot be asked to remove one.
-        let is_known = |name: &ObjectName| inputs.management.has_monitors || !name.kind.ends_with("Monitor");
+        let is_known = |name: &ObjectName| inputs.management.has_monitors || !name.kind.is_monitor();
         return Decision::Absent(names.filter(is_known).collect());
     }
     let lacking = images::lacking(component, inputs);
@@ -71,7 +71,8 @@ pub fn decide(component: &Component, inputs: &Inputs<'_>, observed: &Observed) -
     let mut waiting = dependencies::unmet(&dependencies, inputs, observed);
     waiting.extend((component.waits)(inputs));
     let live = observed.workloads.get(component.name);
-    let (rendered, needs) = render(component, inputs, live);
+    let (rendered, needs, waits) = render(component, inputs, live);
+    waiting.extend(waits);
     waiting.extend(mounts::missing(&needs, &rendered.manifests, inputs.objects));
     if waiting.is_empty() {
         Decision::Apply(Box::new(rendered))

@@ -8,13 +8,14 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use crate::{
+    configuration::client_ca,
     inputs::Objects,
     manifest::Manifest,
     mounts::{Needs, Source, values},
 };
 
 /// ConfigMaps that are read anew while a program runs: a change of them restarts nothing.
-const READ_WHILE_RUNNING: &[&str] = &[bundles::CLIENT, "router"];
+const READ_WHILE_RUNNING: &[&str] = &[bundles::CLIENT, "etcd-state", client_ca::BOTH, "router"];
 
 /// The hash of everything that pods mount, whichever order it is in.
 pub(crate) fn of_mounted(needs: &Needs, rendered: &[Manifest], objects: &Objects) -> String {

@@ -9,6 +9,7 @@ use hyperplane_api::{
     constants::conditions::control_plane_component::ROLLOUT_COMPLETE,
     hypershift::{
         control_plane_component::ControlPlaneComponentStatus,
+        version_history::MOST_HISTORY,
         version_status::{
             ControlPlaneUpdate, ControlPlaneVersionStatus, ReleaseVersion, UpdateState, VersionedRelease,
         },
@@ -23,9 +24,6 @@ use crate::{
     images,
     inputs::Inputs,
 };
-
-/// The most entries that are kept, as the schema of the status has it.
-const MOST_ENTRIES: usize = 100;
 
 /// What an entry is worth when one has to go: newest, oldest and last completed ones stay; the first and last completed
 /// of a minor rather than others; a try that led to another minor rather than one within a minor; and newer ones.
@@ -99,7 +97,7 @@ fn merge(
 }
 
 fn prune(mut history: Vec<ControlPlaneUpdate>) -> Vec<ControlPlaneUpdate> {
-    while history.len() > MOST_ENTRIES {
+    while history.len() > MOST_HISTORY {
         let worth = |index: &usize| worth(&history, *index);
         let least = (0..history.len()).min_by(|one, other| worth(one).total_cmp(&worth(other)));
         let Some(least) = least else { break };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use hyperplane_api::{
     constants::{Annotation, annotations},
-    hypershift::{etcd::EtcdManagementType, platform_type::PlatformType},
+    hypershift::{etcd::EtcdManagementType, hosted_control_plane::HostedControlPlane, platform_type::PlatformType},
 };
 use hyperplane_planner::release::Release;
 
@@ -67,7 +67,7 @@ pub fn missing_images(inputs: &Inputs<'_>) -> Vec<String> {
             Side::Management => inputs.release,
             Side::Hosted => inputs.cluster_release,
         };
-        (*name != "etcd" || has_own_etcd) && of_release(name, release, inputs).is_none()
+        (*name != "etcd" || has_own_etcd) && of_release(name, release, inputs.control_plane).is_none()
     };
     let missing = REQUIRED.iter().filter(is_missing);
     missing.map(|(name, _)| (*name).to_owned()).collect()
@@ -112,12 +112,17 @@ pub(crate) fn resolve(name: &str, component: &str, inputs: &Inputs<'_>) -> Optio
         let replaced = replaced.and_then(|(_, key)| inputs.annotation(*key));
         return Some(replaced.unwrap_or(&inputs.management.image).to_owned());
     }
-    of_release(name, inputs.release, inputs)
+    of_release(name, inputs.release, inputs.control_plane)
 }
 
-fn of_release(name: &str, release: &Release, inputs: &Inputs<'_>) -> Option<String> {
+/// The image of something that runs inside of the hosted cluster; annotations of its control plane win there, too.
+pub fn hosted_image(name: &str, release: &Release, control_plane: &HostedControlPlane) -> Option<String> {
+    of_release(name, release, control_plane)
+}
+
+fn of_release(name: &str, release: &Release, control_plane: &HostedControlPlane) -> Option<String> {
     let (names, annotation) = if name == PROVIDER {
-        let (platform, annotation) = provider(inputs.platform())?;
+        let (platform, annotation) = provider(&control_plane.spec.platform.type_)?;
         // A release of OpenShift has the longer name.
         let names = [
             format!("capi-provider-{platform}"),
@@ -128,8 +133,8 @@ fn of_release(name: &str, release: &Release, inputs: &Inputs<'_>) -> Option<Stri
         let replaced = OVERRIDES.iter().find(|(of, _)| *of == name);
         (vec![name.to_owned()], replaced.map(|(_, annotation)| *annotation))
     };
-    let replaced = annotation.and_then(|key| inputs.annotation(key));
-    let replaced = replaced.or_else(|| names.iter().find_map(|name| overridden(name, inputs)));
+    let replaced = annotation.and_then(|key| key.of(control_plane));
+    let replaced = replaced.or_else(|| names.iter().find_map(|name| overridden(name, control_plane)));
     let own = || {
         names
             .iter()
@@ -139,8 +144,8 @@ fn of_release(name: &str, release: &Release, inputs: &Inputs<'_>) -> Option<Stri
 }
 
 /// The image that the annotation for any image of the release gives.
-fn overridden<'a>(name: &str, inputs: &Inputs<'a>) -> Option<&'a str> {
-    let pairs = inputs.annotation(annotations::IMAGE_OVERRIDES)?.split(',');
+fn overridden<'a>(name: &str, control_plane: &'a HostedControlPlane) -> Option<&'a str> {
+    let pairs = annotations::IMAGE_OVERRIDES.of(control_plane)?.split(',');
     let mut pairs = pairs.filter_map(|pair| pair.split_once('='));
     let (_, image) = pairs.find(|(of, _)| of.trim() == name)?;
     Some(image.trim()).filter(|image| !image.is_empty())

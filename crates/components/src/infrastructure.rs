@@ -18,7 +18,7 @@ use hyperplane_api::{
 };
 
 pub(crate) use self::names::route_hostname;
-pub use self::{observed::observe, services::published_services};
+pub use self::{names::api_server_hostname, observed::observe, services::published_services};
 
 /// A host and a port.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -26,6 +26,7 @@ mod label;
 mod manifest;
 mod monitors;
 mod mounts;
+mod object_names;
 mod quantity;
 mod render;
 mod replicas;
@@ -42,18 +43,23 @@ extern crate self as hyperplane_components;
 mod support;
 
 pub use self::{
-    catalogue::{SUBCOMMANDS, catalogue, granted_rules, hosted_service_accounts, manager_catalogue, subcommands},
+    catalogue::{
+        SUBCOMMANDS, catalogue, granted_rules, hosted_service_accounts, manager_catalogue, subcommands, subcommands_of,
+    },
     component::{Asset, Component, HostedServiceAccount, Sidecar, Traits, WorkloadKind},
+    configuration::encryption::encryption_up_to_date,
     decide::{Decision, Observed, Rendered, decide},
+    defaults::request_override,
     history::control_plane_version,
-    images::missing_images,
-    infrastructure::{Endpoint, Infrastructure, observe, published_services},
+    images::{hosted_image, missing_images},
+    infrastructure::{Endpoint, Infrastructure, api_server_hostname, observe, published_services},
     inputs::{Inputs, Management, Objects, RENDER_REVISION, has_dedicated_operators},
-    manifest::{Manifest, ObjectName, Workload},
+    manifest::{Manifest, ObjectKind, ObjectName, Workload},
     monitors::{
         MonitorEndpoint, MonitorKey, MonitorSource, MonitorTls, PodMonitor, PodMonitorSpec, ServiceMonitor,
         ServiceMonitorSpec,
     },
+    object_names::object_names,
     report::{ComponentReport, Judgement, report},
-    warnings::warnings,
+    warnings::{Subject, Warning, warnings},
 };

@@ -1,7 +1,7 @@
 //! The objects that components are made of, by kind. The set is closed on purpose: whoever applies them watches exactly
 //! these kinds.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use hyperplane_api::hypershift::control_plane_component::ComponentResource;
 use k8s_openapi::{
@@ -74,23 +74,23 @@ impl Manifest {
 
     /// Its kind and name.
     pub fn object_name(&self) -> ObjectName {
-        let (group, kind) = match self {
-            Self::ConfigMap(_) => ("", "ConfigMap"),
-            Self::Secret(_) => ("", "Secret"),
-            Self::Service(_) => ("", "Service"),
-            Self::ServiceAccount(_) => ("", "ServiceAccount"),
-            Self::Role(_) => ("rbac.authorization.k8s.io", "Role"),
-            Self::RoleBinding(_) => ("rbac.authorization.k8s.io", "RoleBinding"),
-            Self::PodDisruptionBudget(_) => ("policy", "PodDisruptionBudget"),
-            Self::ServiceMonitor(_) => (monitors::GROUP, "ServiceMonitor"),
-            Self::PodMonitor(_) => (monitors::GROUP, "PodMonitor"),
+        let kind = match self {
+            Self::ConfigMap(_) => ObjectKind::ConfigMap,
+            Self::Secret(_) => ObjectKind::Secret,
+            Self::Service(_) => ObjectKind::Service,
+            Self::ServiceAccount(_) => ObjectKind::ServiceAccount,
+            Self::Role(_) => ObjectKind::Role,
+            Self::RoleBinding(_) => ObjectKind::RoleBinding,
+            Self::PodDisruptionBudget(_) => ObjectKind::PodDisruptionBudget,
+            Self::ServiceMonitor(_) => ObjectKind::ServiceMonitor,
+            Self::PodMonitor(_) => ObjectKind::PodMonitor,
         };
-        ObjectName::new(group, kind, self.meta())
+        ObjectName::new(kind, self.meta())
     }
 
     /// Whether the management cluster may not know its kind.
     pub fn is_monitor(&self) -> bool {
-        matches!(self, Self::ServiceMonitor(_) | Self::PodMonitor(_))
+        self.object_name().kind.is_monitor()
     }
 }
 
@@ -109,17 +109,17 @@ impl Serialize for Manifest {
     }
 }
 
-/// The workload of a component.
+/// The workload of a component. Shared, because live ones are those of caches; whoever changes one changes a copy.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Workload {
     /// A Deployment.
-    Deployment(Box<Deployment>),
+    Deployment(Arc<Deployment>),
     /// A StatefulSet.
-    StatefulSet(Box<StatefulSet>),
+    StatefulSet(Arc<StatefulSet>),
     /// A Job.
-    Job(Box<Job>),
+    Job(Arc<Job>),
     /// A CronJob.
-    CronJob(Box<CronJob>),
+    CronJob(Arc<CronJob>),
 }
 
 impl Workload {
@@ -136,10 +136,10 @@ impl Workload {
     /// Its metadata, to be changed.
     pub fn meta_mut(&mut self) -> &mut ObjectMeta {
         match self {
-            Self::Deployment(object) => &mut object.metadata,
-            Self::StatefulSet(object) => &mut object.metadata,
-            Self::Job(object) => &mut object.metadata,
-            Self::CronJob(object) => &mut object.metadata,
+            Self::Deployment(object) => &mut Arc::make_mut(object).metadata,
+            Self::StatefulSet(object) => &mut Arc::make_mut(object).metadata,
+            Self::Job(object) => &mut Arc::make_mut(object).metadata,
+            Self::CronJob(object) => &mut Arc::make_mut(object).metadata,
         }
     }
 
@@ -155,13 +155,13 @@ impl Workload {
 
     /// Its kind and name.
     pub fn object_name(&self) -> ObjectName {
-        let (group, kind) = match self {
-            Self::Deployment(_) => ("apps", "Deployment"),
-            Self::StatefulSet(_) => ("apps", "StatefulSet"),
-            Self::Job(_) => ("batch", "Job"),
-            Self::CronJob(_) => ("batch", "CronJob"),
+        let kind = match self {
+            Self::Deployment(_) => ObjectKind::Deployment,
+            Self::StatefulSet(_) => ObjectKind::StatefulSet,
+            Self::Job(_) => ObjectKind::Job,
+            Self::CronJob(_) => ObjectKind::CronJob,
         };
-        ObjectName::new(group, kind, self.meta())
+        ObjectName::new(kind, self.meta())
     }
 
     /// What its pods are made from; none where it has no spec.
@@ -177,11 +177,11 @@ impl Workload {
     /// What its pods are made from, to be changed.
     pub fn template_mut(&mut self) -> &mut PodTemplateSpec {
         match self {
-            Self::Deployment(object) => &mut object.spec.get_or_insert_default().template,
-            Self::StatefulSet(object) => &mut object.spec.get_or_insert_default().template,
-            Self::Job(object) => &mut object.spec.get_or_insert_default().template,
+            Self::Deployment(object) => &mut Arc::make_mut(object).spec.get_or_insert_default().template,
+            Self::StatefulSet(object) => &mut Arc::make_mut(object).spec.get_or_insert_default().template,
+            Self::Job(object) => &mut Arc::make_mut(object).spec.get_or_insert_default().template,
             Self::CronJob(object) => {
-                let job = &mut object.spec.job_template;
+                let job = &mut Arc::make_mut(object).spec.job_template;
                 &mut job.spec.get_or_insert_default().template
             }
         }
@@ -232,47 +232,102 @@ impl Serialize for Workload {
 /// An object by its kind and name, in the namespace of the control plane.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObjectName {
-    /// The API group; empty for the core group.
-    pub group: &'static str,
     /// The kind.
-    pub kind: &'static str,
+    pub kind: ObjectKind,
     /// The name.
     pub name: String,
 }
 
-/// Every kind that components write, with its group.
-const KINDS: &[(&str, &str)] = &[
-    ("", "ConfigMap"),
-    ("", "Secret"),
-    ("", "Service"),
-    ("", "ServiceAccount"),
-    ("rbac.authorization.k8s.io", "Role"),
-    ("rbac.authorization.k8s.io", "RoleBinding"),
-    ("policy", "PodDisruptionBudget"),
-    (monitors::GROUP, "ServiceMonitor"),
-    (monitors::GROUP, "PodMonitor"),
-    ("apps", "Deployment"),
-    ("apps", "StatefulSet"),
-    ("batch", "Job"),
-    ("batch", "CronJob"),
-];
+/// The kinds that components are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "they are named as Kubernetes names them")]
+pub enum ObjectKind {
+    ConfigMap,
+    Secret,
+    Service,
+    ServiceAccount,
+    Role,
+    RoleBinding,
+    PodDisruptionBudget,
+    ServiceMonitor,
+    PodMonitor,
+    Deployment,
+    StatefulSet,
+    Job,
+    CronJob,
+}
+
+impl ObjectKind {
+    const ALL: [Self; 13] = [
+        Self::ConfigMap,
+        Self::Secret,
+        Self::Service,
+        Self::ServiceAccount,
+        Self::Role,
+        Self::RoleBinding,
+        Self::PodDisruptionBudget,
+        Self::ServiceMonitor,
+        Self::PodMonitor,
+        Self::Deployment,
+        Self::StatefulSet,
+        Self::Job,
+        Self::CronJob,
+    ];
+
+    /// The API group; empty for the core group.
+    pub const fn group(self) -> &'static str {
+        match self {
+            Self::ConfigMap | Self::Secret | Self::Service | Self::ServiceAccount => "",
+            Self::Role | Self::RoleBinding => "rbac.authorization.k8s.io",
+            Self::PodDisruptionBudget => "policy",
+            Self::ServiceMonitor | Self::PodMonitor => monitors::GROUP,
+            Self::Deployment | Self::StatefulSet => "apps",
+            Self::Job | Self::CronJob => "batch",
+        }
+    }
+
+    /// Its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ConfigMap => "ConfigMap",
+            Self::Secret => "Secret",
+            Self::Service => "Service",
+            Self::ServiceAccount => "ServiceAccount",
+            Self::Role => "Role",
+            Self::RoleBinding => "RoleBinding",
+            Self::PodDisruptionBudget => "PodDisruptionBudget",
+            Self::ServiceMonitor => "ServiceMonitor",
+            Self::PodMonitor => "PodMonitor",
+            Self::Deployment => "Deployment",
+            Self::StatefulSet => "StatefulSet",
+            Self::Job => "Job",
+            Self::CronJob => "CronJob",
+        }
+    }
+
+    /// Whether the management cluster may not know it.
+    pub const fn is_monitor(self) -> bool {
+        matches!(self, Self::ServiceMonitor | Self::PodMonitor)
+    }
+}
+
+impl fmt::Display for ObjectKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
 
 impl ObjectName {
     /// A name as a report has it, if its kind is one that components write.
     pub(crate) fn of_report(resource: &ComponentResource) -> Option<Self> {
-        let (group, kind) = KINDS
-            .iter()
-            .find(|(group, kind)| *group == resource.group && *kind == resource.kind)?;
-        Some(Self {
-            group,
-            kind,
-            name: resource.name.clone(),
-        })
+        let mut kinds = ObjectKind::ALL.into_iter();
+        let kind = kinds.find(|kind| kind.group() == resource.group && kind.as_str() == resource.kind)?;
+        let name = resource.name.clone();
+        Some(Self { kind, name })
     }
 
-    fn new(group: &'static str, kind: &'static str, meta: &ObjectMeta) -> Self {
+    fn new(kind: ObjectKind, meta: &ObjectMeta) -> Self {
         Self {
-            group,
             kind,
             name: meta.name.clone().unwrap_or_default(),
         }

@@ -15,11 +15,16 @@ use crate::{
     sidecars,
 };
 
-/// The objects of a component, and what its pods take data from.
-pub(crate) fn render(component: &Component, inputs: &Inputs<'_>, live: Option<&Workload>) -> (Rendered, Needs) {
-    let (manifests, unwanted) = manifests(component, inputs);
+/// The objects of a component, what its pods take data from, and what of it waits for what runs already.
+pub(crate) fn render(
+    component: &Component,
+    inputs: &Inputs<'_>,
+    live: Option<&Workload>,
+) -> (Rendered, Needs, Vec<String>) {
+    let (mut manifests, unwanted) = manifests(component, inputs);
     let mut workload = assets::workload(component).into_owned();
     (component.adapt)(inputs, &mut workload);
+    let waits = (component.follow)(inputs, live, &mut manifests, &mut workload);
     sidecars::inject(component, inputs, &mut workload);
     defaults::apply(component, inputs, &mut workload);
     let needs = workload.pod().map(mounts::needs).unwrap_or_default();
@@ -41,7 +46,7 @@ pub(crate) fn render(component: &Component, inputs: &Inputs<'_>, live: Option<&W
         workload,
         unwanted,
     };
-    (rendered, needs)
+    (rendered, needs, waits)
 }
 
 /// Everything that a component may have written in any control plane.
@@ -55,11 +60,8 @@ pub(crate) fn all_names(component: &Component) -> Vec<ObjectName> {
 fn manifests(component: &Component, inputs: &Inputs<'_>) -> (Vec<Manifest>, Vec<ObjectName>) {
     let (mut wanted, mut unwanted) = (Vec::new(), Vec::new());
     for (asset, mut manifest) in assets::manifests(component) {
-        if manifest.is_monitor() && !inputs.management.has_monitors {
-            // A server that does not know the kind has no objects of it either.
-            continue;
-        }
-        if (asset.predicate)(inputs) {
+        let is_known = inputs.management.has_monitors || !manifest.is_monitor();
+        if is_known && (asset.predicate)(inputs) {
             (asset.adapt)(inputs, &mut manifest);
             defaults::complete(component, inputs, &mut manifest);
             wanted.push(manifest);

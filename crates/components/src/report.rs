@@ -35,7 +35,7 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    fn new(holds: bool, reason: Reason, message: impl Into<String>) -> Self {
+    pub(crate) fn new(holds: bool, reason: Reason, message: impl Into<String>) -> Self {
         Self {
             holds,
             reason: reason.as_str(),
@@ -246,6 +246,19 @@ fn is_same(rendered: &Workload, live: &Workload) -> bool {
         of_workload.get(annotations::DESIRED_STATE_HASH.as_str()).cloned()
     };
     hash(rendered) == hash(live)
+}
+
+/// Whether every replica of a live Deployment runs what it says, and none of those before is still about to end.
+pub(crate) fn is_rolled_out(live: &Workload) -> bool {
+    let Workload::Deployment(deployment) = live else {
+        return false;
+    };
+    // Only newer clusters count what is ending; elsewhere such a replica gets no new requests at least.
+    let ending = deployment
+        .status
+        .as_ref()
+        .and_then(|status| status.terminating_replicas);
+    deployment_rollout(deployment).is_none() && ending.unwrap_or_default() == 0
 }
 
 fn deployment_rollout(deployment: &Deployment) -> Option<String> {

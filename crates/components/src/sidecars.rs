@@ -22,6 +22,10 @@ const IMAGE: &str = "hyperplane";
 const KUBECONFIG_VOLUME: &str = "kubeconfig";
 const KUBECONFIG_PATH: &str = "/etc/kubernetes/kubeconfig";
 
+/// Where the proxies of a pod listen, each at a port of its own: a pod may have both.
+const HTTPS_PROXY_PORT: u16 = 8090;
+const SOCKS5_PROXY_PORT: u16 = 8094;
+
 /// The first minor of Kubernetes in which a container can start before the others and run along with them.
 const FIRST_WITH_NATIVE_SIDECARS: u64 = 29;
 
@@ -31,8 +35,12 @@ pub(crate) fn inject(component: &Component, inputs: &Inputs<'_>, workload: &mut 
         match sidecar {
             Sidecar::AvailabilityProber(apis) => availability_prober(apis, workload),
             Sidecar::TokenMinter { audience, volume } => token_minter(component, inputs, audience, volume, workload),
-            Sidecar::KonnectivityHttpsProxy => konnectivity_proxy("konnectivity-https-proxy", workload),
-            Sidecar::KonnectivitySocks5Proxy => konnectivity_proxy("konnectivity-socks5-proxy", workload),
+            Sidecar::KonnectivityHttpsProxy => {
+                konnectivity_proxy("konnectivity-https-proxy", HTTPS_PROXY_PORT, workload);
+            }
+            Sidecar::KonnectivitySocks5Proxy => {
+                konnectivity_proxy("konnectivity-socks5-proxy", SOCKS5_PROXY_PORT, workload);
+            }
         }
     }
 }
@@ -84,14 +92,14 @@ fn token_minter(component: &Component, inputs: &Inputs<'_>, audience: &str, volu
 }
 
 /// A proxy that leads through the konnectivity server into the hosted cluster's network.
-fn konnectivity_proxy(program: &str, workload: &mut Workload) {
+fn konnectivity_proxy(program: &str, port: u16, workload: &mut Workload) {
     const CLIENT_VOLUME: &str = "konnectivity-proxy-client";
     const CLIENT_PATH: &str = "/etc/konnectivity/proxy-client";
     const TRUST_VOLUME: &str = "konnectivity-proxy-ca";
     const TRUST_PATH: &str = "/etc/konnectivity/proxy-ca";
     let arguments = vec![
         program.to_owned(),
-        "--listen=127.0.0.1:8090".to_owned(),
+        format!("--listen=127.0.0.1:{port}"),
         format!("--konnectivity-host={}", services::KONNECTIVITY_LOCAL),
         "--konnectivity-port=8090".to_owned(),
         format!("--ca-file={TRUST_PATH}/ca.crt"),

@@ -1,13 +1,13 @@
 //! The controller: every undecided request is judged by what the caches know, and approved if it is right. Owns the write;
 //! the decision is in `judge`.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use hyperplane_api::cluster_api::machine::Machine;
 use hyperplane_runtime::{Context, Failure, Manager, Next, ObjectKey, Reconciler, Store, Watch};
 use k8s_openapi::api::{certificates::v1::CertificateSigningRequest, core::v1::Node};
 use kube::{
-    Api, Resource as _, ResourceExt as _,
+    Api, ResourceExt as _,
     api::{Patch, PatchParams},
     core::PartialObjectMeta,
 };
@@ -80,7 +80,7 @@ impl Reconciler for Approver {
             Verdict::Ignored => Ok(Next::OnChange),
             Verdict::Refused(refusal) => {
                 let (request, reason) = (object.name_any(), refusal.to_string());
-                if self.memory.say(&uid, &reason) {
+                if self.memory.say(&uid, &request, &reason) {
                     tracing::info!(request, reason, "A request for a certificate is not approved.");
                 }
                 Ok(Next::After(AGAIN))
@@ -99,15 +99,12 @@ impl Reconciler for Approver {
 }
 
 impl Approver {
-    /// Forgets what the caches show, and what is over.
+    /// Forgets what the caches show, and what is over. Only what is remembered is looked at: there may be many requests.
     fn forget(&self) {
-        let undecided = self.requests.all();
-        let undecided: BTreeSet<_> = undecided
-            .iter()
-            .filter(|request| !is_decided(request))
-            .filter_map(|request| request.meta().uid.as_deref())
-            .collect();
-        self.memory.retain(|uid| undecided.contains(uid));
+        self.memory.retain(|uid, name| {
+            let request = self.requests.get(&ObjectKey::cluster(name));
+            request.is_some_and(|request| request.uid().as_deref() == Some(uid) && !is_decided(&request))
+        });
     }
 }
 

@@ -7,14 +7,15 @@ use std::{
 };
 
 use k8s_openapi::api::certificates::v1::CertificateSigningRequest;
+use kube::ResourceExt as _;
 
 /// Approvals that were given, and refusals that were told. Both are forgotten with their requests.
 #[derive(Debug, Default)]
 pub struct Memory {
     /// By uid: the node that the request was for, and the request.
     given: Mutex<BTreeMap<String, (String, Arc<CertificateSigningRequest>)>>,
-    /// Uid of the request and what was said.
-    said: Mutex<BTreeMap<String, String>>,
+    /// By uid: the name of the request, and what was said.
+    said: Mutex<BTreeMap<String, (String, String)>>,
 }
 
 impl Memory {
@@ -31,14 +32,16 @@ impl Memory {
     }
 
     /// Notes what is said of a request, and tells whether it is new.
-    pub fn say(&self, uid: &str, what: &str) -> bool {
-        lock(&self.said).insert(uid.to_owned(), what.to_owned()).as_deref() != Some(what)
+    pub fn say(&self, uid: &str, request: &str, what: &str) -> bool {
+        let said = (request.to_owned(), what.to_owned());
+        let before = lock(&self.said).insert(uid.to_owned(), said);
+        before.is_none_or(|(_, before)| before != what)
     }
 
-    /// Forgets all requests but those that are undecided.
-    pub fn retain(&self, is_undecided: impl Fn(&str) -> bool) {
-        lock(&self.given).retain(|uid, _| is_undecided(uid));
-        lock(&self.said).retain(|uid, _| is_undecided(uid));
+    /// Forgets all requests but those that are undecided. Each is known by its uid and its name.
+    pub fn retain(&self, is_undecided: impl Fn(&str, &str) -> bool) {
+        lock(&self.given).retain(|uid, (_, request)| is_undecided(uid, &request.name_any()));
+        lock(&self.said).retain(|uid, (name, _)| is_undecided(uid, name));
     }
 }
 

@@ -42,15 +42,6 @@ enum Server {
     Service,
 }
 
-/// Secrets that others write into the same namespace.
-const COPIES: &[&str] = &[
-    copies::PULL_SECRET,
-    copies::SSH_KEY,
-    copies::ENCRYPTION_KEY,
-    copies::ENCRYPTION_KEY_BEFORE,
-    copies::AUDIT_WEBHOOK,
-];
-
 /// Every kubeconfig of a leaf that has a Secret of its own, too.
 const KUBECONFIGS: &[(&str, &str, Server)] = &[
     (kubeconfigs::ADMIN, certificates::SYSTEM_ADMIN, Server::Outside),
@@ -90,7 +81,7 @@ pub(crate) fn kubeconfigs(wanted: &Wanted) -> (Vec<Kubeconfig>, Vec<String>) {
     let tables = tables.chain(KUBECONFIGS.iter().map(|(name, ..)| *name));
     let tables = tables
         .chain([certificates::SERVICE_ACCOUNT_KEYS])
-        .chain(COPIES.iter().copied());
+        .chain(copies::ALL.iter().map(|(_, name)| *name));
     taken.extend(tables.filter(|name| *name != kubeconfigs::ADMIN).map(str::to_owned));
     let mut all = Vec::new();
     let mut clashes = Vec::new();
@@ -106,6 +97,11 @@ pub(crate) fn kubeconfigs(wanted: &Wanted) -> (Vec<Kubeconfig>, Vec<String>) {
     all.extend(rows.map(|(name, leaf, server)| of_row(usual(name), leaf, *server, wanted)));
     all.extend(accounts);
     (all, clashes)
+}
+
+/// The Secrets of the kubeconfigs whose names are the same in every control plane.
+pub(crate) fn fixed_names() -> impl Iterator<Item = &'static str> {
+    KUBECONFIGS.iter().map(|(name, ..)| *name)
 }
 
 /// Secrets of ours that this control plane must not have: they were asked for before.

@@ -12,7 +12,6 @@
 //!
 //! Adding a certificate is one row in `table.rs`.
 
-pub mod access;
 mod authority;
 mod bundle;
 mod existing;
@@ -24,6 +23,7 @@ mod kubeconfig;
 mod kubeconfigs;
 mod lifetime;
 mod names;
+mod object_names;
 mod plan;
 mod planner;
 mod reason;
@@ -38,7 +38,9 @@ pub use self::{
     key::{KeyAlgorithm, UnknownKeyAlgorithm},
     lifetime::{InvalidLifetime, Lifetime},
     names::{Host, InvalidHost, InvalidNetwork, first_address},
+    object_names::{authority_names, object_names},
     plan::{Plan, Problem, Step, plan},
     reason::Reason,
-    wanted::{Published, SecretKey, ServiceAccount, ServiceAccountKey, Wanted},
+    serving::standing_api_server_names,
+    wanted::{Etcd, Published, SecretKey, ServiceAccount, ServiceAccountKey, Wanted},
 };

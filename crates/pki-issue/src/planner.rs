@@ -21,8 +21,8 @@ use crate::{
     names::Host,
     plan::{Item, Plan, Problem, Step},
     reason::Reason,
-    table::{self, BUNDLES, LEAVES, Layout, Leaf, SIGNERS},
-    wanted::{ServiceAccountKey, Wanted},
+    table::{self, LEAVES, Layout, Leaf},
+    wanted::{Etcd, ServiceAccountKey, Wanted},
 };
 
 /// What is said of a damaged authority. Whoever trusts it would refuse a new one.
@@ -99,6 +99,7 @@ impl<'a> Planner<'a> {
         }
         self.signers();
         self.service_account_keys();
+        self.etcd_client();
         self.bundles();
         self.judge_leaves(&kubeconfigs);
         let is_early = |kubeconfig: &Kubeconfig| self.comes_before_leaves(kubeconfig);
@@ -115,7 +116,7 @@ impl<'a> Planner<'a> {
     }
 
     fn signers(&mut self) {
-        for row in SIGNERS {
+        for row in table::signers(self.wanted) {
             let authority = self.signer(row);
             self.authorities.insert(row.secret, authority);
         }
@@ -160,13 +161,12 @@ impl<'a> Planner<'a> {
             bytes(keys::SERVICE_ACCOUNT_PUBLIC_KEY),
         );
         if self.wanted.service_account_key == ServiceAccountKey::Given {
-            if private.is_empty() || public.is_empty() {
-                let what = format!("Secret {name}: the copy of the key of service accounts that the user gave");
-                self.plan.waiting.push(what);
-            } else {
-                self.plan.keep.push(name.to_owned());
-            }
-            return;
+            let is_whole = !private.is_empty() && !public.is_empty();
+            return self.given(
+                name,
+                is_whole,
+                "the copy of the key of service accounts that the user gave",
+            );
         }
         match key::read(private) {
             _ if !is_there => self.issue(name, Reason::Missing, Item::ServiceAccountKeys),
@@ -178,8 +178,31 @@ impl<'a> Planner<'a> {
         }
     }
 
+    /// What a client of an etcd of the user's own shows is the user's, too.
+    fn etcd_client(&mut self) {
+        if self.wanted.etcd == Etcd::Given {
+            let name = certificates::ETCD_CLIENT;
+            let parts = [
+                keys::ETCD_CLIENT_CA,
+                keys::ETCD_CLIENT_CERTIFICATE,
+                keys::ETCD_CLIENT_KEY,
+            ];
+            let is_whole = parts.iter().all(|part| !self.existing.bytes(name, part).is_empty());
+            self.given(name, is_whole, "the copy of what the user's etcd is reached with");
+        }
+    }
+
+    /// What a user gave is kept as it is, and waited for.
+    fn given(&mut self, name: &str, is_whole: bool, what: &str) {
+        if is_whole {
+            self.plan.keep.push(name.to_owned());
+        } else {
+            self.plan.waiting.push(format!("Secret {name}: {what}"));
+        }
+    }
+
     fn bundles(&mut self) {
-        for row in BUNDLES {
+        for row in table::bundles(self.wanted) {
             if let Some(reason) = self.bundle(row) {
                 self.bundles.insert(row.config_map);
                 self.issue(row.config_map, reason, Item::Bundle(row));
@@ -229,7 +252,7 @@ impl<'a> Planner<'a> {
     /// Judges every leaf. When one must be renewed, all that may be are: each renewal restarts whoever has it, and once
     /// is enough.
     fn judge_leaves(&mut self, kubeconfigs: &[Kubeconfig]) {
-        for row in LEAVES {
+        for row in table::leaves(self.wanted) {
             let verdict = self.judge(row.secret, self.existing.leaf(row), &row.leaf(self.wanted));
             self.leaves.insert(row.secret.to_owned(), verdict);
         }
@@ -277,7 +300,7 @@ impl<'a> Planner<'a> {
     }
 
     fn leaves(&mut self) {
-        for row in LEAVES {
+        for row in table::leaves(self.wanted) {
             match &self.leaves[row.secret] {
                 Verdict::Issue(reason, names) => {
                     let (reason, item) = (*reason, Item::Leaf(row, names.clone()));

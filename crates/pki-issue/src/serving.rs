@@ -1,5 +1,7 @@
 //! The names and addresses by which each server of a control plane is reached.
 
+use std::collections::BTreeSet;
+
 use hyperplane_api::constants::objects::services;
 
 use crate::{
@@ -33,19 +35,28 @@ fn with_published(mut names: Names, published: &Published, what: &'static str) -
     names
 }
 
-/// Those of the API server, for nodes, for pods on either side, and from outside.
-pub(crate) fn api_server_names(wanted: &Wanted) -> Names {
-    let mut names = at(services::API_SERVER, wanted);
+/// Those of the API server that follow from the name and the namespace of a control plane alone.
+pub fn standing_api_server_names(namespace: &str, cluster: &str) -> BTreeSet<Host> {
     let inside = [
         "kubernetes",
         "kubernetes.default",
         "kubernetes.default.svc",
         "kubernetes.default.svc.cluster.local",
     ];
-    names.known.extend(inside.map(|name| Host::Name(name.to_owned())));
-    names
-        .known
-        .insert(Host::Name(format!("api.{}.hypershift.local", wanted.cluster)));
+    of_service(services::API_SERVER, namespace)
+        .into_iter()
+        .chain(of_this_pod())
+        .chain(inside.map(|name| Host::Name(name.to_owned())))
+        .chain([Host::Name(format!("api.{cluster}.hypershift.local"))])
+        .collect()
+}
+
+/// Those of the API server, for nodes, for pods on either side, and from outside.
+pub(crate) fn api_server_names(wanted: &Wanted) -> Names {
+    let mut names = Names {
+        known: standing_api_server_names(&wanted.namespace, &wanted.cluster),
+        awaited: None,
+    };
     names
         .known
         .extend(wanted.service_addresses.iter().copied().map(Host::Address));

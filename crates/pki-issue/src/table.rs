@@ -8,7 +8,7 @@ use hyperplane_api::constants::objects::{bundles, certificates, services, signer
 use crate::{
     names::Host,
     serving::{api_server_names, at, etcd_names, ignition_names, konnectivity_names, no_names},
-    wanted::Wanted,
+    wanted::{Etcd, Wanted},
 };
 
 /// An authority.
@@ -78,7 +78,6 @@ pub(crate) const SIGNERS: &[Signer] = &[
     signer(signers::ROOT, "root-ca"),
     signer(signers::CLUSTER, "kube-csr-signer"),
     signer(signers::ETCD, "etcd-signer"),
-    signer(signers::ETCD_METRICS, "etcd-metrics-signer"),
     signer(signers::AGGREGATOR_CLIENT, "aggregator-signer"),
     signer(signers::CONTROL_PLANE, "kube-control-plane-signer"),
     signer(signers::KUBELET_CLIENT, "kube-apiserver-to-kubelet-signer"),
@@ -93,7 +92,6 @@ pub(crate) const SIGNERS: &[Signer] = &[
 pub(crate) const BUNDLES: &[Bundle] = &[
     bundle(bundles::ROOT, &[signers::ROOT]),
     bundle(bundles::ETCD, &[signers::ETCD]),
-    bundle(bundles::ETCD_METRICS, &[signers::ETCD_METRICS]),
     bundle(bundles::AGGREGATOR_CLIENT, &[signers::AGGREGATOR_CLIENT]),
     bundle(
         bundles::CLIENT,
@@ -106,6 +104,7 @@ pub(crate) const BUNDLES: &[Bundle] = &[
         ],
     ),
     bundle(bundles::KUBELET_CLIENT, &[signers::KUBELET_CLIENT]),
+    bundle(bundles::KUBELET_SERVING, &[signers::CLUSTER]),
     bundle(bundles::KONNECTIVITY, &[signers::KONNECTIVITY]),
     bundle(bundles::IGNITION, &[signers::IGNITION]),
 ];
@@ -131,7 +130,6 @@ pub(crate) const LEAVES: &[LeafRow] = &[
     // etcd is a client of itself: its gateway shows the certificate of the server.
     LeafRow { usage: Usage::Both, ..server(certificates::ETCD_SERVER, signers::ETCD, "etcd-server", etcd_names) },
     LeafRow { usage: Usage::Both, ..server(certificates::ETCD_PEER, signers::ETCD, "etcd-discovery", etcd_names) },
-    client(certificates::ETCD_METRICS_CLIENT, signers::ETCD_METRICS, "etcd-metrics-client", None),
     // Kubernetes binds this group to what metrics are read with, and to nothing else.
     client(certificates::METRICS_CLIENT, signers::CONTROL_PLANE, "hyperplane-metrics", Some("system:monitoring")),
     server(certificates::KONNECTIVITY_SERVER, signers::KONNECTIVITY, "konnectivity-server", |wanted| at(services::KONNECTIVITY_LOCAL, wanted)),
@@ -140,7 +138,31 @@ pub(crate) const LEAVES: &[LeafRow] = &[
     client(certificates::KONNECTIVITY_AGENT, signers::KONNECTIVITY, "konnectivity-agent", None),
     server(certificates::IGNITION_SERVER, signers::IGNITION, "ignition-server", ignition_names),
     server(certificates::OPENSHIFT_API_SERVER, signers::ROOT, "openshift-apiserver", |wanted| at(services::OPENSHIFT_API_SERVER, wanted)),
+    // No Service leads there, because webhooks of Cluster API are not called in a namespace; the programs ask for it all
+    // the same.
+    server(certificates::CLUSTER_API_WEBHOOKS, signers::ROOT, "capi-webhooks", |wanted| at("capi-webhooks", wanted)),
 ];
+
+/// The authorities of this control plane.
+pub(crate) fn signers(wanted: &Wanted) -> impl Iterator<Item = &'static Signer> {
+    SIGNERS.iter().filter(|row| is_ours(row.secret, wanted))
+}
+
+/// The bundles of this control plane.
+pub(crate) fn bundles(wanted: &Wanted) -> impl Iterator<Item = &'static Bundle> {
+    let signed = |row: &&Bundle| row.signers.iter().all(|signer| is_ours(signer, wanted));
+    BUNDLES.iter().filter(signed)
+}
+
+/// The leaves of this control plane that have a Secret of their own.
+pub(crate) fn leaves(wanted: &Wanted) -> impl Iterator<Item = &'static LeafRow> {
+    LEAVES.iter().filter(|row| is_ours(row.signer, wanted))
+}
+
+/// Whether an authority is ours to make: whoever runs etcd signs for it.
+fn is_ours(signer: &str, wanted: &Wanted) -> bool {
+    signer != signers::ETCD || wanted.etcd == Etcd::Managed
+}
 
 impl LeafRow {
     /// The leaf of this control plane.

@@ -38,6 +38,8 @@ pub struct Wanted {
     pub admin_kubeconfig: SecretKey,
     /// Who gives the key that signs tokens.
     pub service_account_key: ServiceAccountKey,
+    /// Who runs etcd.
+    pub etcd: Etcd,
     /// Labels of everything that is written.
     pub labels: BTreeMap<String, String>,
     /// Annotations of everything that is written.
@@ -89,6 +91,15 @@ pub enum ServiceAccountKey {
     /// We make it.
     Generated,
     /// A user does, and another program copies it.
+    Given,
+}
+
+/// Who runs etcd, and therefore signs for it and for its clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Etcd {
+    /// We do.
+    Managed,
+    /// A user does, and another program copies what its clients need.
     Given,
 }
 

@@ -8,6 +8,7 @@ use std::{fs, process::Command};
 
 use hyperplane_api::constants::objects::{bundles, certificates, keys, kubeconfigs, signers};
 use hyperplane_pki_issue::{KeyAlgorithm, Wanted};
+use rcgen::{CertificateParams, ExtendedKeyUsagePurpose, Issuer, KeyPair, date_time_ymd};
 use support::{
     DAY, World,
     trust::{CLIENTS, SERVERS, accept},
@@ -91,6 +92,35 @@ fn a_bundle_with_two_authorities_accepts_both() {
         .unwrap();
     let trusted = base64::Engine::decode(&base64::prelude::BASE64_STANDARD, data).unwrap();
     assert_eq!(String::from_utf8(trusted).unwrap(), world.bundle(bundles::ROOT));
+}
+
+/// Kubelets get their certificates inside of the hosted cluster, where the old signer has signed some.
+#[test]
+fn kubelets_of_two_authorities_are_accepted_as_servers() {
+    let wanted = wanted();
+    let mut world = World::settled(&wanted);
+    let old = kubelet(&world);
+    world.now += DAY;
+    world.delete(signers::CLUSTER);
+    world.round(&wanted);
+    for pem in [old, kubelet(&world)] {
+        let trusted = world.bundle(bundles::KUBELET_SERVING);
+        assert_eq!(accept(&world, &pem, &trusted, Some("192.0.2.30")), Ok(()));
+        accept(&world, &pem, &world.bundle(bundles::ROOT), Some("192.0.2.30")).unwrap_err();
+    }
+}
+
+/// What the controller manager signs for a kubelet.
+fn kubelet(world: &World) -> String {
+    let key = KeyPair::from_pem(&world.text(signers::CLUSTER, keys::CA_KEY)).unwrap();
+    let certificate = world.text(signers::CLUSTER, keys::CA_CERTIFICATE);
+    let issuer = Issuer::from_ca_cert_pem(&certificate, &key).unwrap();
+    let mut parameters = CertificateParams::new(vec!["192.0.2.30".to_owned()]).unwrap();
+    parameters.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+    parameters.not_before = date_time_ymd(2027, 1, 1);
+    parameters.not_after = date_time_ymd(2028, 1, 1);
+    let own = KeyPair::generate().unwrap();
+    parameters.signed_by(&own, &issuer).unwrap().pem()
 }
 
 /// OpenSSL is the reader that least resembles ours. Where it is not installed, rustls' verifier has to do.

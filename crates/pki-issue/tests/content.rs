@@ -11,7 +11,7 @@ use hyperplane_api::constants::objects::{certificates, keys, kubeconfigs, signer
 use hyperplane_pki_issue::{Published, SecretKey, issue};
 use rustls_pki_types::{CertificateDer, pem::PemObject as _};
 use serde_json::Value;
-use support::{LEAVES, World, trust::SIGNERS, wanted};
+use support::{LEAVES, World, trust::authorities, wanted};
 use x509_parser::parse_x509_certificate;
 
 fn subject(pem: &str) -> String {
@@ -100,7 +100,7 @@ fn serial_numbers_are_positive_short_and_unique() {
     }
     assert_eq!(
         count,
-        SIGNERS.len() + LEAVES - 1,
+        authorities().len() + LEAVES - 1,
         "one leaf stands in a kubeconfig only"
     );
     assert_eq!(serials.len(), count);

@@ -8,7 +8,7 @@ mod support;
 use hyperplane_pki_issue::{Wanted, issue};
 use support::{
     DAY, World,
-    trust::{SIGNERS, assert_trusted},
+    trust::{assert_trusted, authorities},
     wanted,
 };
 
@@ -46,7 +46,7 @@ fn a_new_control_plane_may_be_left_anywhere() {
 #[test]
 fn an_authority_may_be_left_half_replaced() {
     let wanted = wanted();
-    for signer in SIGNERS {
+    for signer in authorities() {
         let mut world = World::settled(&wanted);
         world.now += DAY;
         world.delete(signer);
@@ -57,7 +57,7 @@ fn an_authority_may_be_left_half_replaced() {
 #[test]
 fn a_replaced_authority_is_trusted_after_every_write_of_one_process() {
     let wanted = wanted();
-    for signer in SIGNERS {
+    for signer in authorities() {
         let mut world = World::settled(&wanted);
         world.now += DAY;
         world.delete(signer);

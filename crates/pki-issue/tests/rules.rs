@@ -4,8 +4,10 @@
 
 mod support;
 
+use std::sync::Arc;
+
 use hyperplane_api::constants::objects::{bundles, certificates, keys, kubeconfigs, signers};
-use hyperplane_pki_issue::{KeyAlgorithm, Lifetime, Published, Reason, ServiceAccountKey};
+use hyperplane_pki_issue::{Etcd, KeyAlgorithm, Lifetime, Published, Reason, ServiceAccountKey};
 use jiff::SignedDuration;
 use rcgen::{CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use support::{Change, DAY, LEAVES, START, World, check, host, published, wanted};
@@ -224,8 +226,8 @@ fn a_name_survives_a_renewal_while_its_address_is_lost() {
 fn bundles_and_kubeconfigs_and_keys() {
     check(
         "a bundle that is gone",
-        |world, _| world.delete_bundle(bundles::ETCD_METRICS),
-        &[(bundles::ETCD_METRICS, Reason::Missing)],
+        |world, _| world.delete_bundle(bundles::AGGREGATOR_CLIENT),
+        &[(bundles::AGGREGATOR_CLIENT, Reason::Missing)],
     );
     check(
         "a bundle without its signer",
@@ -380,6 +382,41 @@ fn clocks_that_are_set_back_do_not_leave_leaves_of_the_future() {
         LEAVES
     );
     assert_eq!(world.steps(&wanted), []);
+}
+
+#[test]
+fn an_etcd_of_the_users_own_is_signed_for_by_its_owner() {
+    let mut wanted = wanted();
+    wanted.etcd = Etcd::Given;
+    let mut world = World::new();
+    let plan = world.round(&wanted);
+    let of_etcd = [
+        signers::ETCD,
+        bundles::ETCD,
+        certificates::ETCD_CLIENT,
+        certificates::ETCD_SERVER,
+        certificates::ETCD_PEER,
+    ];
+    let is_there = |world: &World, name: &str| {
+        world.existing.secrets.contains_key(name) || world.existing.config_maps.contains_key(name)
+    };
+    assert!(!of_etcd.iter().any(|name| is_there(&world, name)));
+    assert!(plan.waiting.iter().any(|what| what.contains(certificates::ETCD_CLIENT)));
+    // Somebody else writes the copy, with other labels and an authority of its own.
+    world
+        .existing
+        .secrets
+        .insert(certificates::ETCD_CLIENT.to_owned(), Arc::default());
+    for key in [
+        keys::ETCD_CLIENT_CA,
+        keys::ETCD_CLIENT_CERTIFICATE,
+        keys::ETCD_CLIENT_KEY,
+    ] {
+        world.put(certificates::ETCD_CLIENT, key, "theirs");
+    }
+    let plan = world.plan(&wanted);
+    assert_eq!((plan.waiting, world.steps(&wanted)), (Vec::new(), Vec::new()));
+    assert!(plan.keep.contains(&certificates::ETCD_CLIENT.to_owned()));
 }
 
 #[test]

@@ -12,13 +12,13 @@ use hyperplane_api::{
         ours::{KEY_ALGORITHM, MANAGED_BY, MANAGED_BY_US},
     },
     hypershift::{
-        dns::DomainName, hosted_control_plane::HostedControlPlane, networking::ClusterNetworking,
-        services::PublishedService,
+        dns::DomainName, etcd::EtcdManagementType, hosted_control_plane::HostedControlPlane,
+        networking::ClusterNetworking, services::PublishedService,
     },
 };
 use hyperplane_components::{Endpoint, Infrastructure, hosted_service_accounts};
 use hyperplane_pki_issue::{
-    Host, KeyAlgorithm, Lifetime, Published, SecretKey, ServiceAccount, ServiceAccountKey, Wanted, first_address,
+    Etcd, Host, KeyAlgorithm, Lifetime, Published, SecretKey, ServiceAccount, ServiceAccountKey, Wanted, first_address,
 };
 use kube::{Resource as _, ResourceExt as _};
 
@@ -86,6 +86,10 @@ pub(crate) fn build(control_plane: &HostedControlPlane, infrastructure: &Infrast
         service_account_key: match spec.service_account_signing_key {
             Some(_) => ServiceAccountKey::Given,
             None => ServiceAccountKey::Generated,
+        },
+        etcd: match spec.etcd.management_type {
+            EtcdManagementType::Unmanaged => Etcd::Given,
+            _ => Etcd::Managed,
         },
         labels: BTreeMap::from([(MANAGED_BY.to_string(), MANAGED_BY_US.to_owned())]),
         annotations: CLUSTER

@@ -4,12 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use hyperplane_api::{
     constants::{annotations::DISABLE_PKI_RECONCILIATION, objects::roles},
-    hypershift::{
-        hosted_control_plane::HostedControlPlane,
-        paused::{Pause, pause},
-    },
+    hypershift::hosted_control_plane::HostedControlPlane,
 };
-use hyperplane_component_driver::{serves, tenant};
+use hyperplane_component_driver::{rests, serves, tenant};
 use hyperplane_components::observe;
 use hyperplane_pki_issue::{Plan, plan};
 use hyperplane_runtime::{Context, Failure, Next, Reconciler};
@@ -43,10 +40,8 @@ impl Reconciler for Pki {
             return Ok(Next::OnChange);
         }
         let now = context.now();
-        match paused(&control_plane)? {
-            Pause::Forever => return Ok(Next::OnChange),
-            Pause::Until(end) if now < end => return Ok(after(now, end)),
-            Pause::Until(_) | Pause::No => {}
+        if let Some(next) = rests(&control_plane, now) {
+            return Ok(next);
         }
         let namespace = control_plane.namespace().unwrap_or_default();
         let context = tenant(context, scope, &namespace, roles::PKI_OPERATOR)?;
@@ -60,35 +55,13 @@ impl Reconciler for Pki {
             planned = plan(&built.wanted, &existing, now);
             apply(&context, &planned, &built.wanted, &existing, now).await?;
         }
-        for what in &planned.waiting {
-            tracing::debug!(%namespace, %what, "Waiting.");
-        }
-        report(&context, &control_plane, &planned.problems, &built.mistakes).await?;
+        report(&context, &control_plane, &planned, &built.mistakes).await?;
         Ok(after(now, planned.next_look))
     }
 }
 
 fn has_work(plan: &Plan) -> bool {
     !plan.issue.is_empty() || !plan.unwanted.is_empty()
-}
-
-fn paused(control_plane: &HostedControlPlane) -> Result<Pause, Failure> {
-    let Some(text) = control_plane
-        .spec
-        .paused_until
-        .as_deref()
-        .filter(|text| !text.is_empty())
-    else {
-        return Ok(Pause::No);
-    };
-    pause(text).map_err(|_| {
-        let rule = "must be true, false, or a time in RFC 3339";
-        Failure::user(
-            "spec.pausedUntil",
-            rule,
-            "write a time such as 2030-01-31T08:00:00Z; nothing is issued until then",
-        )
-    })
 }
 
 fn after(now: Timestamp, time: Timestamp) -> Next {

@@ -1,13 +1,14 @@
-//! The conditions of a control plane that speak of its certificates. They are there only while something is wrong.
+//! The conditions of a control plane that speak of its certificates. They are there only while something is wrong or
+//! waited for.
 
 use hyperplane_api::{
     constants::{
         conditions::{certificate_rotation_degraded, hosted_control_plane::TARGET_CONFIG_CONTROLLER_DEGRADED},
-        reasons::{ROTATION_ERROR, SYNCHRONIZATION_ERROR},
+        reasons::{ROTATION_ERROR, SYNCHRONIZATION_ERROR, WAITING_FOR_DEPENDENCIES},
     },
     hypershift::hosted_control_plane::HostedControlPlane,
 };
-use hyperplane_pki_issue::Problem;
+use hyperplane_pki_issue::{Plan, Problem};
 use hyperplane_runtime::{
     Context, EventType, Failure,
     conditions::{Observation, merge},
@@ -16,18 +17,20 @@ use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use serde_json::{Value, json};
 
-/// Writes what is wrong, if that is news.
+/// Writes what is wrong and what is waited for, if that is news.
 pub(crate) async fn report(
     context: &Context,
     control_plane: &HostedControlPlane,
-    problems: &[Problem],
+    plan: &Plan,
     mistakes: &[String],
 ) -> Result<(), Failure> {
     let before = ours(control_plane);
-    let observed = observations(problems, mistakes);
+    let observed = observations(&plan.problems, mistakes, &plan.waiting);
+    // To wait is part of beginning, and nothing to warn of.
     let is_news = |observation: &&Observation| {
         let mut before = before.iter();
-        !before.any(|known| known.type_ == observation.type_ && known.message == observation.message)
+        observation.status == Some(true)
+            && !before.any(|known| known.type_ == observation.type_ && known.message == observation.message)
     };
     for observation in observed.iter().filter(is_news) {
         let reason = if observation.type_ == TARGET_CONFIG_CONTROLLER_DEGRADED.as_str() {
@@ -61,7 +64,7 @@ fn affixes() -> (String, String) {
     (start.to_owned(), end.to_owned())
 }
 
-fn observations(problems: &[Problem], mistakes: &[String]) -> Vec<Observation> {
+fn observations(problems: &[Problem], mistakes: &[String], waiting: &[String]) -> Vec<Observation> {
     let mut observed: Vec<Observation> = problems
         .iter()
         .map(|problem| {
@@ -70,13 +73,23 @@ fn observations(problems: &[Problem], mistakes: &[String]) -> Vec<Observation> {
             Observation::holds(certificate_rotation_degraded(secret), ROTATION_ERROR.as_str(), message)
         })
         .collect();
-    if !mistakes.is_empty() {
-        let reason = SYNCHRONIZATION_ERROR.as_str();
-        observed.push(Observation::holds(
-            TARGET_CONFIG_CONTROLLER_DEGRADED.as_str(),
-            reason,
-            mistakes.join("; "),
-        ));
+    let condition = TARGET_CONFIG_CONTROLLER_DEGRADED.as_str();
+    let waits = || format!("Waiting: {}", waiting.join("; "));
+    match (mistakes.join("; "), waiting.is_empty()) {
+        (mistakes, true) if mistakes.is_empty() => {}
+        (mistakes, false) if mistakes.is_empty() => {
+            observed.push(Observation::fails(
+                condition,
+                WAITING_FOR_DEPENDENCIES.as_str(),
+                waits(),
+            ));
+        }
+        (mut mistakes, is_whole) => {
+            if !is_whole {
+                mistakes = format!("{mistakes}. {}", waits());
+            }
+            observed.push(Observation::holds(condition, SYNCHRONIZATION_ERROR.as_str(), mistakes));
+        }
     }
     observed
 }
@@ -101,13 +114,29 @@ mod tests {
     }
 
     #[test]
+    fn what_is_waited_for_is_said_and_is_no_fault() {
+        let waiting = ["Secret a: b".to_owned(), "Secret c: d".to_owned()];
+        let said = |mistakes: &[String]| {
+            let observed = observations(&[], mistakes, &waiting);
+            let [one] = &observed[..] else { panic!("{observed:?}") };
+            (one.status, one.reason.clone(), one.message.clone())
+        };
+        let (status, reason, message) = said(&[]);
+        assert_eq!((status, reason.as_str()), (Some(false), "WaitingForDependencies"));
+        assert_eq!(message, "Waiting: Secret a: b; Secret c: d");
+        let (status, reason, message) = said(&["e: f".to_owned()]);
+        assert_eq!((status, reason.as_str()), (Some(true), "SynchronizationError"));
+        assert_eq!(message, "e: f. Waiting: Secret a: b; Secret c: d");
+    }
+
+    #[test]
     fn what_is_wrong_is_said_and_taken_back() {
         let problem = Problem {
             secret: "root-ca".to_owned(),
             fault: "its key is missing or cannot be read".to_owned(),
             remedy: "restore it",
         };
-        let observed = observations(&[problem], &["a: b".to_owned(), "c: d".to_owned()]);
+        let observed = observations(&[problem], &["a: b".to_owned(), "c: d".to_owned()], &[]);
         let written = status(&[], observed, Some(1), NOW).unwrap();
         let conditions: Vec<Condition> = serde_json::from_value(written["conditions"].clone()).unwrap();
         let said: Vec<(&str, &str, &str)> = conditions

@@ -33,6 +33,8 @@ struct Etcd {
     listen: Vec<[SocketAddrV4; 2]>,
     tls: TlsFiles,
     directory: Directory,
+    /// What the operator says of the cluster.
+    state: &'static str,
 }
 
 impl Etcd {
@@ -54,6 +56,7 @@ impl Etcd {
             listen,
             tls: certificates.client(),
             directory,
+            state: "new",
         })
     }
 
@@ -83,6 +86,8 @@ impl Etcd {
             "unsafe-no-fsync": true,
         });
         fs::write(&template, text.to_string()).unwrap();
+        let state = self.directory.path.join("state");
+        fs::write(&state, self.state).unwrap();
         let others = self.seats[..replicas].iter().filter(|seat| seat.name != NAMES[member]);
         reset::Settings {
             topology: Topology {
@@ -91,6 +96,7 @@ impl Etcd {
             },
             namespace: "test".to_owned(),
             template,
+            state,
             output: self.directory.path.join(format!("{}.yaml", NAMES[member])),
             data_directory: self.data(member),
             tls: self.tls.clone(),
@@ -215,6 +221,24 @@ async fn a_member_that_lost_its_data_comes_back_and_has_it_again() -> Result<()>
     assert!(matches!(etcd.prepare(2, 3).await, Start::Join(_)));
     etcd.launch(2);
     assert_eq!(etcd.names(2, 3).await.len(), 3);
+    Ok(())
+}
+
+#[tokio::test]
+#[ignore = "needs a real control plane: cargo xtask test"]
+async fn a_lost_volume_of_a_single_member_is_told_and_nothing_empty_begins() -> Result<()> {
+    let mut etcd = Etcd::new()?;
+    assert_eq!(etcd.prepare(0, 1).await, Start::New);
+    etcd.launch(0);
+    etcd.names(0, 1).await;
+    etcd.state = "existing";
+    etcd.kill(0);
+    assert_eq!(etcd.prepare(0, 1).await, Start::WithData);
+    etcd.launch(0);
+    etcd.names(0, 1).await;
+    etcd.lose(0);
+    let refused = reset::run(&etcd.settings(0, 1)).await.unwrap_err().to_string();
+    assert!(refused.contains("bring the volume back"), "{refused}");
     Ok(())
 }
 

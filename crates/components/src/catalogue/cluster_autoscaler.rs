@@ -1,5 +1,7 @@
 //! The autoscaler: adds nodes for pods that find no place, and removes those that nobody needs.
 
+use std::sync::Arc;
+
 use hyperplane_api::{
     constants::annotations,
     hypershift::autoscaling::{ClusterAutoscaling, Expander, ScaleDown, ScalingMode},
@@ -46,7 +48,7 @@ fn adapt(inputs: &Inputs<'_>, workload: &mut Workload) {
     if inputs.is_set(annotations::DISABLE_CLUSTER_AUTOSCALER)
         && let Workload::Deployment(deployment) = workload
     {
-        deployment.spec.get_or_insert_default().replicas = Some(0);
+        Arc::make_mut(deployment).spec.get_or_insert_default().replicas = Some(0);
     }
     let autoscaling = inputs.control_plane.spec.autoscaling.clone().unwrap_or_default();
     if let Some(container) = workload.container_mut(NAME) {

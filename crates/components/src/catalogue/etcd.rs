@@ -1,10 +1,13 @@
 //! etcd: one member, or three that survive the loss of one.
 //!
 //! Images have no shell, so what a member starts with is written by our own init container: it takes the ConfigMap
-//! `etcd-template`, which holds all that members share, and adds the facts of the member.
+//! `etcd-template`, which holds all that members share, and adds the facts of the member. From the ConfigMap `etcd-state` it
+//! learns whether there has been a cluster: a member whose data is gone must not begin another one beside it.
+
+use std::sync::Arc;
 
 use hyperplane_api::{
-    constants::objects,
+    constants::{conditions, objects},
     hypershift::etcd::{EtcdManagementType, managed::EtcdManaged, unmanaged::EtcdUnmanaged},
 };
 use k8s_openapi::{
@@ -16,7 +19,7 @@ use crate::{
     component::{Asset, Component, Traits, WorkloadKind, asset},
     flags,
     inputs::Inputs,
-    manifest::Workload,
+    manifest::{Manifest, Workload},
     quantity::canonical,
     replicas,
     volumes::mount,
@@ -24,12 +27,18 @@ use crate::{
 
 const ASSETS: &[Asset] = &[
     asset!("etcd/template.yaml"),
+    asset!("etcd/state.yaml").adapted(adapt_state),
     asset!("etcd/discovery-service.yaml"),
     asset!("etcd/client-service.yaml"),
     asset!("etcd/pod-disruption-budget.yaml"),
     asset!("etcd/service-monitor.yaml"),
     asset!("etcd/stateful-set.yaml"),
 ];
+
+/// The ConfigMap that says whether there has been a cluster, and how.
+const STATE: &str = "etcd-state";
+const STATE_KEY: &str = "initial-cluster-state";
+const STATE_EXISTING: &str = "existing";
 
 pub(super) const COMPONENT: Component = Component {
     traits: Traits {
@@ -88,6 +97,26 @@ fn waits(inputs: &Inputs<'_>) -> Vec<String> {
     waits
 }
 
+/// Once there has been a cluster, no member begins one.
+fn adapt_state(inputs: &Inputs<'_>, manifest: &mut Manifest) {
+    if let (true, Manifest::ConfigMap(map)) = (was_there(inputs), manifest) {
+        let data = map.data.get_or_insert_default();
+        data.insert(STATE_KEY.to_owned(), STATE_EXISTING.to_owned());
+    }
+}
+
+/// Whether there has ever been a quorum. What was said once is not taken back: the condition comes and goes.
+fn was_there(inputs: &Inputs<'_>) -> bool {
+    let said = inputs.objects.config_map_value(STATE, STATE_KEY);
+    let status = inputs.control_plane.status.as_ref();
+    let available = conditions::hosted_control_plane::ETCD_AVAILABLE.as_str();
+    said == Some(STATE_EXISTING)
+        || status.is_some_and(|status| {
+            let mut conditions = status.conditions.iter();
+            status.initialized || conditions.any(|one| one.type_ == available && one.status == "True")
+        })
+}
+
 fn adapt(inputs: &Inputs<'_>, workload: &mut Workload) {
     let replicas = replicas::of(&COMPONENT, inputs);
     if let Some(container) = workload.container_mut("reset-member") {
@@ -113,7 +142,7 @@ fn adapt(inputs: &Inputs<'_>, workload: &mut Workload) {
 fn store(inputs: &Inputs<'_>, workload: &mut Workload) {
     let Workload::StatefulSet(set) = workload else { return };
     let volume = managed(inputs).and_then(|managed| managed.storage.persistent_volume.as_ref());
-    let claims = set
+    let claims = Arc::make_mut(set)
         .spec
         .iter_mut()
         .flat_map(|spec| spec.volume_claim_templates.iter_mut().flatten());

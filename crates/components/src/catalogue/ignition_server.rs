@@ -12,6 +12,7 @@ const ASSETS: &[Asset] = &[
     asset!("ignition-server/service-account.yaml"),
     asset!("ignition-server/role.yaml"),
     asset!("ignition-server/role-binding.yaml"),
+    asset!("ignition-server/pod-monitor.yaml"),
     asset!("ignition-server/deployment.yaml"),
 ];
 

@@ -4,22 +4,19 @@ mod certificates;
 mod tuning;
 
 use hyperplane_api::{
-    constants::{
-        annotations,
-        objects::{copies, keys},
-    },
+    constants::objects::{copies, keys},
     hypershift::services::{PublishedService, PublishingStrategyType},
 };
 use k8s_openapi::{
     ByteString,
-    api::core::v1::{Container, Volume},
+    api::core::v1::{Container, KeyToPath, Volume},
 };
 
 use super::etcd;
 use crate::{
     component::{Asset, Component, Traits, WorkloadKind, asset},
-    configuration::{audit, authentication, encryption, feature_gates, tls, tls::TlsProfile},
-    flags, hash,
+    configuration::{audit, authentication, client_ca, encryption, feature_gates, tls, tls::TlsProfile, token_webhook},
+    flags,
     infrastructure::strategy,
     inputs::Inputs,
     manifest::{Manifest, Workload},
@@ -35,10 +32,11 @@ const ASSETS: &[Asset] = &[
     asset!("kube-apiserver/authentication-config.yaml")
         .when(authentication::is_wanted)
         .adapted(adapt_authentication),
+    asset!("kube-apiserver/client-ca.yaml")
+        .when(client_ca::is_wanted)
+        .adapted(adapt_client_ca),
     asset!("kube-apiserver/egress-selector.yaml"),
-    asset!("kube-apiserver/encryption-config.yaml")
-        .when(encryption::is_wanted)
-        .adapted(adapt_encryption),
+    asset!("kube-apiserver/encryption-config.yaml").when(encryption::is_wanted),
     asset!("kube-apiserver/konnectivity-local-service.yaml"),
     asset!("kube-apiserver/pod-disruption-budget.yaml"),
     asset!("kube-apiserver/service-monitor.yaml"),
@@ -58,6 +56,7 @@ pub(super) const COMPONENT: Component = Component {
     waits,
     warnings,
     adapt,
+    follow,
     ..Component::new(NAME, WorkloadKind::Deployment, ASSETS)
 };
 
@@ -68,8 +67,8 @@ const DEFAULT_ISSUER: &str = "https://kubernetes.default.svc";
 const DEFAULT_ADDRESS: &str = "172.20.0.1";
 const DEFAULT_ADDRESS_V6: &str = "fd00::1";
 
-/// How long a server that is told to end still takes connections, in seconds: a load balancer of a cloud looks at its
-/// targets now and then only, while the Services of a cluster drop one at once.
+/// How long a server that is told to end still takes connections, in seconds: a load balancer looks at its targets now and
+/// then only, and one may stand before the ports of nodes as well, while the Services of a cluster drop one at once.
 const BALANCER_DELAY: i64 = 70;
 const SERVICE_DELAY: i64 = 15;
 
@@ -79,6 +78,8 @@ const DRAIN: i64 = 65;
 fn waits(inputs: &Inputs<'_>) -> Vec<String> {
     let mut waits = encryption::waits(inputs);
     waits.extend(authentication::waits(inputs));
+    waits.extend(token_webhook::waits(inputs));
+    waits.extend(client_ca::waits(inputs));
     if !etcd::is_managed(inputs) && etcd::unmanaged(inputs).is_none() {
         waits.push("spec.etcd.unmanaged is absent: say where etcd is found".to_owned());
     }
@@ -92,6 +93,8 @@ fn warnings(inputs: &Inputs<'_>) -> Vec<String> {
         tls::warnings(inputs),
         audit::warnings(inputs),
         certificates::warnings(inputs),
+        token_webhook::warnings(inputs),
+        client_ca::warnings(inputs),
     ];
     parts.into_iter().flatten().collect()
 }
@@ -119,6 +122,10 @@ fn adapt(inputs: &Inputs<'_>, workload: &mut Workload) {
     }
     if let Some(container) = workload.container_mut("konnectivity-server") {
         flags::set(container, "server-count", count.to_string());
+        let ciphers = TlsProfile::of(inputs).secure_ciphers();
+        if !ciphers.is_empty() {
+            flags::set(container, "cipher-suites", ciphers.join(","));
+        }
     }
     workload.pod_mut().termination_grace_period_seconds = Some(shutdown_delay(inputs) + DRAIN);
     store(inputs, workload);
@@ -126,9 +133,45 @@ fn adapt(inputs: &Inputs<'_>, workload: &mut Workload) {
     certificates::mount_named(inputs, workload);
 }
 
+/// Keys come and go in steps, each after all servers have taken up the one before. While one is missing the component
+/// waits, and nothing of it is written.
+fn follow(
+    inputs: &Inputs<'_>,
+    live: Option<&Workload>,
+    manifests: &mut [Manifest],
+    workload: &mut Workload,
+) -> Vec<String> {
+    let (configuration, waits) = encryption::next(inputs, live);
+    let Some(configuration) = configuration else {
+        return waits;
+    };
+    let meta = workload.template_mut().metadata.get_or_insert_default();
+    meta.annotations
+        .get_or_insert_default()
+        .extend(configuration.annotations());
+    let of_name = manifests.iter_mut().filter_map(|manifest| match manifest {
+        Manifest::Secret(secret) if secret.metadata.name.as_deref() == Some(encryption::SECRET) => Some(secret),
+        _ => None,
+    });
+    for secret in of_name {
+        let data = secret.data.get_or_insert_default();
+        let text = configuration.text.clone().into_bytes();
+        data.insert(keys::ENCRYPTION_CONFIGURATION.to_owned(), ByteString(text));
+        if let Some(annotation) = configuration.step_annotation() {
+            secret.metadata.annotations.get_or_insert_default().extend([annotation]);
+        }
+    }
+    waits
+}
+
 fn shutdown_delay(inputs: &Inputs<'_>) -> i64 {
     let strategy = strategy(inputs.control_plane, &PublishedService::ApiServer);
-    let is_balanced = strategy.is_some_and(|one| one.strategy_type == PublishingStrategyType::LoadBalancer);
+    let is_balanced = strategy.is_some_and(|one| {
+        matches!(
+            one.strategy_type,
+            PublishingStrategyType::LoadBalancer | PublishingStrategyType::NodePort
+        )
+    });
     if is_balanced { BALANCER_DELAY } else { SERVICE_DELAY }
 }
 
@@ -207,20 +250,27 @@ fn optional_files(inputs: &Inputs<'_>, workload: &mut Workload) {
         add_volume(workload, volume, "/etc/kubernetes/authentication");
     }
     if encryption::is_wanted(inputs) {
-        let volume = secret_volume("encryption-config", "kas-secret-encryption-config");
+        let volume = secret_volume("encryption-config", encryption::SECRET);
         add_volume(workload, volume, "/etc/kubernetes/encryption");
-        let meta = workload.template_mut().metadata.get_or_insert_default();
-        if let Some(text) = encryption::configuration(inputs) {
-            let key = annotations::ENCRYPTION_CONFIG_HASH.as_str().to_owned();
-            meta.annotations
-                .get_or_insert_default()
-                .insert(key, hash::of_bytes(text.as_bytes()));
-        }
         set(
             workload,
             "encryption-provider-config",
             "/etc/kubernetes/encryption/config.yaml",
         );
+    }
+    if client_ca::is_wanted(inputs) {
+        let volumes = workload.pod_mut().volumes.iter_mut().flatten();
+        for volume in volumes.filter(|volume| volume.name == "client-ca") {
+            client_ca::BOTH.clone_into(&mut volume.config_map.get_or_insert_default().name);
+        }
+    }
+    if let Some(secret) = token_webhook::secret(inputs) {
+        let mut volume = secret_volume("token-webhook", secret);
+        only(&mut volume, &[token_webhook::KEY]);
+        add_volume(workload, volume, "/etc/kubernetes/token-webhook");
+        let path = format!("/etc/kubernetes/token-webhook/{}", token_webhook::KEY);
+        set(workload, "authentication-token-webhook-config-file", &path);
+        set(workload, "authentication-token-webhook-version", "v1");
     }
     let webhook = inputs.control_plane.spec.audit_webhook.as_ref();
     if webhook.is_some_and(|webhook| !webhook.name.is_empty()) {
@@ -237,6 +287,17 @@ fn set(workload: &mut Workload, flag: &str, value: &str) {
     if let Some(container) = workload.container_mut(NAME) {
         flags::set(container, flag, value);
     }
+}
+
+/// Limits a volume to these keys of its Secret, without which the component waits.
+fn only(volume: &mut Volume, keys: &[&str]) {
+    let item = |key: &&str| KeyToPath {
+        key: (*key).to_owned(),
+        path: (*key).to_owned(),
+        ..KeyToPath::default()
+    };
+    let secret = volume.secret.get_or_insert_default();
+    secret.items = Some(keys.iter().map(item).collect());
 }
 
 /// Adds a volume to the pods, and mounts it in the container of the API server.
@@ -263,19 +324,15 @@ fn adapt_audit(inputs: &Inputs<'_>, manifest: &mut Manifest) {
     set_data(manifest, "policy.yaml", audit::policy(inputs));
 }
 
-fn adapt_authentication(inputs: &Inputs<'_>, manifest: &mut Manifest) {
-    set_data(manifest, "config.yaml", authentication::configuration(inputs));
+/// While somebody who is to be trusted is missing the component waits, and nothing of it is written.
+fn adapt_client_ca(inputs: &Inputs<'_>, manifest: &mut Manifest) {
+    if let Some(text) = client_ca::bundle(inputs) {
+        set_data(manifest, keys::CA_CERTIFICATE, text);
+    }
 }
 
-/// While a key is missing the component waits, and nothing of it is written.
-fn adapt_encryption(inputs: &Inputs<'_>, manifest: &mut Manifest) {
-    if let (Manifest::Secret(secret), Some(text)) = (manifest, encryption::configuration(inputs)) {
-        let key = keys::ENCRYPTION_CONFIGURATION.to_owned();
-        secret
-            .data
-            .get_or_insert_default()
-            .insert(key, ByteString(text.into_bytes()));
-    }
+fn adapt_authentication(inputs: &Inputs<'_>, manifest: &mut Manifest) {
+    set_data(manifest, "config.yaml", authentication::configuration(inputs));
 }
 
 fn set_data(manifest: &mut Manifest, key: &str, text: String) {

@@ -9,11 +9,20 @@ use crate::{
     manifest::Workload,
 };
 
-const CONTROL_PLANE_ASSETS: &[Asset] = &[asset!("control-plane-operator/deployment.yaml")];
+const CONTROL_PLANE_ASSETS: &[Asset] = &[
+    asset!("control-plane-operator/pod-monitor.yaml"),
+    asset!("control-plane-operator/deployment.yaml"),
+];
 
-const PKI_ASSETS: &[Asset] = &[asset!("control-plane-pki-operator/deployment.yaml")];
+const PKI_ASSETS: &[Asset] = &[
+    asset!("control-plane-pki-operator/pod-monitor.yaml"),
+    asset!("control-plane-pki-operator/deployment.yaml"),
+];
 
-const CONFIG_ASSETS: &[Asset] = &[asset!("hosted-cluster-config-operator/deployment.yaml")];
+const CONFIG_ASSETS: &[Asset] = &[
+    asset!("hosted-cluster-config-operator/pod-monitor.yaml"),
+    asset!("hosted-cluster-config-operator/deployment.yaml"),
+];
 
 const TRAITS: Traits = Traits {
     needs_management_api: true,
@@ -49,6 +58,7 @@ pub(super) const PKI: Component = Component {
 pub(super) const CONFIG: Component = Component {
     traits: TRAITS,
     predicate: are_dedicated,
+    adapt: bind_to_cluster_release,
     ..Component::new(roles::CONFIG_OPERATOR, WorkloadKind::Deployment, CONFIG_ASSETS)
 };
 
@@ -59,10 +69,17 @@ fn bind_to_release(inputs: &Inputs<'_>, workload: &mut Workload) {
     }
 }
 
+/// What is inside of the hosted cluster follows the release of the cluster.
+fn bind_to_cluster_release(inputs: &Inputs<'_>, workload: &mut Workload) {
+    if let Some(container) = workload.container_mut(roles::CONFIG_OPERATOR) {
+        flags::set(container, "only-release", &inputs.control_plane.spec.release_image);
+    }
+}
+
 fn are_dedicated(inputs: &Inputs<'_>) -> bool {
     inputs.has_dedicated_operators()
 }
 
 fn has_pki_operator(inputs: &Inputs<'_>) -> bool {
-    inputs.has_dedicated_operators() && !inputs.is_set(annotations::DISABLE_PKI_RECONCILIATION)
+    inputs.has_dedicated_operators() && inputs.annotation(annotations::DISABLE_PKI_RECONCILIATION).is_none()
 }

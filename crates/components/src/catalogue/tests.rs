@@ -1,17 +1,19 @@
 //! The catalogue as a whole, and what the choices of a spec change in its components.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path, sync::Arc};
 
+use k8s_openapi::api::core::v1::{ConfigMap, Container};
 use serde_json::{Value, json};
 
 use super::{catalogue, hosted_service_accounts, manager_catalogue};
 use crate::{
     assets,
     component::{Component, HostedServiceAccount, Sidecar, WorkloadKind},
+    decide::{Decision, decide},
     dependencies, images,
     manifest::Workload,
     sidecars,
-    support::{World, all, choices, component, extended_release, flag, release, rendered_text},
+    support::{World, add_secret, all, choices, component, extended_release, flag, published, release, rendered_text},
 };
 
 #[test]
@@ -166,6 +168,14 @@ fn components_that_act_in_the_hosted_cluster_can() {
     }
 }
 
+fn published_by(strategy: &str) -> Value {
+    let mut strategy = json!({"type": strategy});
+    if strategy["type"] == "NodePort" {
+        strategy["nodePort"] = json!({"address": "203.0.113.7"});
+    }
+    json!({"spec": {"services": [published("APIServer", &strategy)]}})
+}
+
 #[test]
 fn arguments_of_the_api_server_follow_the_spec() {
     let configuration = |value: Value| json!({"spec": {"configuration": value}});
@@ -188,6 +198,8 @@ fn arguments_of_the_api_server_follow_the_spec() {
             Some("fd00::1"),
         ),
         (json!({}), "shutdown-delay-duration", Some("70s")),
+        (published_by("NodePort"), "shutdown-delay-duration", Some("70s")),
+        (published_by("Route"), "shutdown-delay-duration", Some("15s")),
         (json!({}), "goaway-chance", Some("0.001")),
         (
             json!({"spec": {"controllerAvailabilityPolicy": "SingleReplica"}}),
@@ -295,7 +307,7 @@ fn etcd_has_one_member_or_three() {
         let Workload::StatefulSet(set) = workload else {
             panic!("it holds data")
         };
-        assert_eq!(set.spec.and_then(|spec| spec.replicas), Some(members));
+        assert_eq!(set.spec.as_ref().and_then(|spec| spec.replicas), Some(members));
     }
 }
 
@@ -318,6 +330,81 @@ fn etcd_waits_rather_than_lose_data() {
     let nowhere = World::with(&json!({"spec": {"etcd": {"managementType": "Unmanaged"}}}));
     let waits = (component("kube-apiserver").waits)(&nowhere.inputs()).join("; ");
     assert!(waits.contains("say where etcd is found"), "{waits}");
+}
+
+#[test]
+fn etcd_begins_once() {
+    let mut world = World::with(&json!({}));
+    let state = |world: &World| {
+        let rendered = world.rendered("etcd");
+        let pods = rendered.workload.template().and_then(|pods| pods.metadata.clone());
+        let said = rendered_text(&rendered, "etcd-state", "initial-cluster-state").to_owned();
+        (said, pods)
+    };
+    let (before, pods) = state(&world);
+    assert_eq!(before, "new");
+    for status in [
+        json!({"initialized": true}),
+        json!({"conditions": [{"type": "EtcdAvailable", "status": "True", "reason": "QuorumAvailable", "message": "",
+            "lastTransitionTime": "2026-01-01T00:00:00Z"}]}),
+    ] {
+        let mut world = world.clone();
+        world.control_plane.status = serde_json::from_value(status).expect("it is a status");
+        assert_eq!(
+            state(&world),
+            ("existing".to_owned(), pods.clone()),
+            "nothing restarts for it"
+        );
+    }
+    // A quorum that is lost does not let another cluster begin.
+    let said = ConfigMap {
+        data: Some([("initial-cluster-state".to_owned(), "existing".to_owned())].into()),
+        ..ConfigMap::default()
+    };
+    world
+        .objects
+        .config_maps
+        .insert("etcd-state".to_owned(), Arc::new(said));
+    assert_eq!(state(&world).0, "existing");
+}
+
+/// Ports that a container says it listens on, by its flags and by its list of ports.
+fn ports(container: &Container) -> BTreeSet<u16> {
+    let listed = container.ports.iter().flatten();
+    let listed = listed.filter_map(|port| u16::try_from(port.container_port).ok());
+    let told = container.args.iter().flatten().filter_map(|argument| {
+        let (flag, value) = argument.split_once('=')?;
+        let is_elsewhere = ["--konnectivity-port", "--proxy-server-port"].contains(&flag);
+        let is_port = ["listen", "health", "port", "addr"]
+            .iter()
+            .any(|word| flag.contains(word));
+        let port = value.rsplit(':').next()?.parse().ok()?;
+        (is_port && !is_elsewhere).then_some(port)
+    });
+    listed.chain(told).collect()
+}
+
+/// The port that two containers of a pod want, if there is one.
+fn contended(workload: &Workload) -> Option<u16> {
+    let mut taken = BTreeSet::new();
+    let mut all = workload.containers().flat_map(ports);
+    all.find(|port| !taken.insert(*port))
+}
+
+#[test]
+fn no_two_containers_of_a_pod_want_the_same_port() {
+    let mut seen = 0;
+    for platform in ["None", "KubeVirt", "Agent"] {
+        let change = json!({
+            "metadata": {"annotations": {"hyperplane.dev/tenant-operators": "dedicated"}},
+            "spec": {"platform": {"type": platform}},
+        });
+        for (name, rendered) in World::new(&change, &extended_release()).all_rendered() {
+            assert_eq!(contended(&rendered.workload), None, "{platform} {name}");
+            seen += rendered.workload.containers().flat_map(ports).count();
+        }
+    }
+    assert!(seen > 60, "{seen}");
 }
 
 #[test]
@@ -371,5 +458,100 @@ fn sidecars_are_injected_as_asked_for() {
             .iter()
             .filter(|volume| volume.name == "konnectivity-proxy-client");
         assert_eq!(shared.count(), 1);
+        assert_eq!(contended(&workload), None);
     }
+}
+
+#[test]
+fn every_server_offers_what_the_profile_says() {
+    let profile =
+        |kind: &str| json!({"spec": {"configuration": {"apiServer": {"tlsSecurityProfile": {"type": kind}}}}});
+    for (kind, oldest, ciphers, secure) in [
+        ("Intermediate", "VersionTLS12", 6, 6),
+        // Konnectivity does not start with a cipher that Go calls insecure.
+        ("Old", "VersionTLS10", 18, 10),
+        ("Modern", "VersionTLS13", 0, 0),
+    ] {
+        let world = World::new(&profile(kind), &extended_release());
+        let api_server = world.rendered("kube-apiserver").workload;
+        let count = |container, name| flag(&api_server, container, name).map_or(0, |list| list.split(',').count());
+        assert_eq!(count("kube-apiserver", "tls-cipher-suites"), ciphers, "{kind}");
+        assert_eq!(count("konnectivity-server", "cipher-suites"), secure, "{kind}");
+        let rendered = world.rendered("openshift-apiserver");
+        let text = rendered_text(&rendered, "openshift-apiserver", "config.yaml");
+        let configuration: Value = serde_json::from_str(text).expect("it is JSON");
+        let serving = &configuration["servingInfo"];
+        assert_eq!(serving["minTLSVersion"], oldest, "{kind}");
+        assert_eq!(
+            serving["cipherSuites"].as_array().map_or(0, Vec::len),
+            ciphers,
+            "{kind}"
+        );
+        assert_eq!(serving["bindAddress"], "0.0.0.0:8443");
+    }
+}
+
+#[test]
+fn a_certificate_without_its_key_is_waited_for() {
+    let certificate = json!({"names": ["api.example.com"], "servingCertificate": {"name": "theirs"}});
+    let configuration = json!({"apiServer": {"servingCerts": {"namedCertificates": [certificate]}}});
+    let mut world = World::with(&json!({"spec": {"configuration": configuration}}));
+    for (keys, expected) in [
+        (&["tls.crt", "tls.key"][..], None),
+        (&["tls.crt"], Some("Secret theirs has no key tls.key")),
+        (&["cert.pem", "tls.key"], Some("Secret theirs has no key tls.crt")),
+    ] {
+        add_secret(&mut world.objects, "theirs", keys);
+        let waits = match decide(component("kube-apiserver"), &world.inputs(), &world.settled()) {
+            Decision::Waiting(waits) => waits,
+            _ => Vec::new(),
+        };
+        assert_eq!(waits, Vec::from_iter(expected), "{keys:?}");
+    }
+}
+
+/// Whether a host is reached directly, as programs in Go read the variable.
+fn is_direct(host: &str, listed: &str) -> bool {
+    listed.split(',').any(|one| match one.strip_prefix('.') {
+        Some(_) => host.ends_with(one),
+        None => host == one || host.ends_with(&format!(".{one}")),
+    })
+}
+
+/// The hosted API server and etcd are in the management cluster, which the proxy leads away from.
+#[test]
+fn a_proxy_into_the_hosted_cluster_is_not_asked_for_what_is_beside_it() {
+    let worlds = choices::every_world();
+    let mut looked_at = 0;
+    for (name, rendered) in worlds.iter().flat_map(World::all_rendered) {
+        for container in rendered.workload.containers() {
+            let variable = |name: &str| {
+                let mut all = container.env.iter().flatten();
+                all.find(|one| one.name == name).and_then(|one| one.value.as_deref())
+            };
+            if variable("HTTPS_PROXY").is_none() {
+                continue;
+            }
+            looked_at += 1;
+            let listed = variable("NO_PROXY").unwrap_or_default();
+            let volumes = rendered.workload.pod().and_then(|pod| pod.volumes.as_ref());
+            let kubeconfigs = volumes.into_iter().flatten().filter_map(|volume| {
+                let secret = volume.secret.as_ref()?.secret_name.as_deref()?;
+                secret
+                    .contains("kubeconfig")
+                    .then_some("kube-apiserver.clusters-one.svc")
+            });
+            let text = serde_json::to_string(&rendered.manifests).expect("it can be written");
+            let own_etcd = text
+                .contains("https://etcd.example.com:2379")
+                .then_some("etcd.example.com");
+            let etcd = own_etcd.or(text.contains("https://etcd-client:2379").then_some("etcd-client"));
+            let hosts: Vec<&str> = kubeconfigs.chain(etcd).chain(["127.0.0.1", "localhost"]).collect();
+            assert!(hosts.len() >= 3, "{name}: {hosts:?}");
+            for host in hosts {
+                assert!(is_direct(host, listed), "{name}: {host} is not in {listed}");
+            }
+        }
+    }
+    assert!(looked_at > 0);
 }

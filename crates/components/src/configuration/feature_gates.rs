@@ -1,4 +1,5 @@
-//! Feature gates that a user turns by hand.
+//! Feature gates that a user turns by hand. A program that is given a gate it does not know does not start, so that only
+//! those are passed on that its minor knows.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +12,23 @@ use crate::{flags, inputs::Inputs};
 /// A gate of OpenShift that no program of Kubernetes knows: with it the level restricted of pod security is enforced.
 const POD_SECURITY: &str = "OpenShiftPodSecurityAdmission";
 
-/// Sets the flag for gates that were turned by hand; programs refuse an empty one.
+/// The set in which gates are turned one by one.
+const CUSTOM: &str = "CustomNoUpgrade";
+
+/// Gates by minor.
+const TABLES: &[(&str, &str)] = &[
+    ("1.35", include_str!("feature-gates/1.35.txt")),
+    ("1.36", include_str!("feature-gates/1.36.txt")),
+];
+
+/// Sets the flag for gates that were turned by hand and that the program, by the name of its container, knows; programs
+/// refuse an empty flag.
 pub(crate) fn set(inputs: &Inputs<'_>, container: &mut Container) {
-    let gates = gates(inputs).into_iter().filter(|(name, _)| *name != POD_SECURITY);
-    let gates: Vec<String> = gates.map(|(name, is_on)| format!("{name}={is_on}")).collect();
-    if !gates.is_empty() {
-        flags::set(container, "feature-gates", gates.join(","));
+    let gates = gates(inputs).into_iter();
+    let known = gates.filter(|(name, _)| *name != POD_SECURITY && is_known(inputs, name, Some(&container.name)));
+    let known: Vec<String> = known.map(|(name, is_on)| format!("{name}={is_on}")).collect();
+    if !known.is_empty() {
+        flags::set(container, "feature-gates", known.join(","));
     }
 }
 
@@ -27,12 +39,35 @@ pub(crate) fn enforces_pod_security(inputs: &Inputs<'_>) -> bool {
 
 /// What is left out.
 pub(crate) fn warnings(inputs: &Inputs<'_>) -> Vec<String> {
+    let path = "configuration.featureGate";
     let custom = custom(inputs);
-    let names = texts(&custom["enabled"]).chain(texts(&custom["disabled"]));
-    let wrong = names.filter(|name| !is_gate(name));
-    wrong
-        .map(|name| format!("configuration.featureGate.customNoUpgrade: {name:?} is not the name of a feature gate"))
-        .collect()
+    let names: Vec<&str> = texts(&custom["enabled"]).chain(texts(&custom["disabled"])).collect();
+    let mut warnings: Vec<String> = match set_of_gates(inputs) {
+        "" | "Default" if !names.is_empty() => {
+            vec![format!("{path}.customNoUpgrade counts only with featureSet {CUSTOM}")]
+        }
+        "" | "Default" | CUSTOM => Vec::new(),
+        other => vec![format!("{path}.featureSet {other:?}: choose Default or {CUSTOM}")],
+    };
+    if set_of_gates(inputs) == CUSTOM {
+        let minor = inputs.release.kubernetes.minor_text();
+        warnings.extend(names.into_iter().filter_map(|name| {
+            if !is_gate(name) {
+                return Some(format!(
+                    "{path}.customNoUpgrade: {name:?} is not the name of a feature gate"
+                ));
+            }
+            let is_known = name == POD_SECURITY || is_known(inputs, name, None);
+            (!is_known)
+                .then(|| format!("{path}.customNoUpgrade: Kubernetes {minor} has no feature gate {name} to turn"))
+        }));
+    }
+    warnings
+}
+
+fn set_of_gates<'a>(inputs: &Inputs<'a>) -> &'a str {
+    let set = inputs.configuration(&["featureGate", "featureSet"]);
+    set.as_str().unwrap_or_default()
 }
 
 fn custom<'a>(inputs: &Inputs<'a>) -> &'a Value {
@@ -41,6 +76,9 @@ fn custom<'a>(inputs: &Inputs<'a>) -> &'a Value {
 
 /// Gates by name. One that is both enabled and disabled is disabled.
 fn gates<'a>(inputs: &Inputs<'a>) -> BTreeMap<&'a str, bool> {
+    if set_of_gates(inputs) != CUSTOM {
+        return BTreeMap::new();
+    }
     let custom = custom(inputs);
     let enabled = texts(&custom["enabled"]).map(|name| (name, true));
     let disabled = texts(&custom["disabled"]).map(|name| (name, false));
@@ -51,4 +89,25 @@ fn gates<'a>(inputs: &Inputs<'a>) -> BTreeMap<&'a str, bool> {
 fn is_gate(name: &str) -> bool {
     const LONGEST: usize = 128;
     !name.is_empty() && name.len() <= LONGEST && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// Whether a program knows a gate, or any program does. What is not known of a minor is left to its programs.
+fn is_known(inputs: &Inputs<'_>, name: &str, program: Option<&str>) -> bool {
+    let minor = inputs.release.kubernetes.minor_text();
+    let Some((_, table)) = TABLES.iter().find(|(of, _)| *of == minor) else {
+        return true;
+    };
+    table.lines().any(|line| {
+        let mut words = line.split_whitespace();
+        let is_gate = words.next() == Some("gate") && words.next() == Some(name);
+        let mut programs = words.peekable();
+        let is_for_all = programs.peek().is_none() || program.is_none();
+        is_gate && (is_for_all || programs.any(|one| Some(one) == program))
+    })
+}
+
+/// The minors whose gates are known.
+#[cfg(test)]
+pub(super) fn known_minors() -> impl Iterator<Item = &'static str> {
+    TABLES.iter().map(|(minor, _)| *minor)
 }

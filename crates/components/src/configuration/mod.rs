@@ -3,11 +3,13 @@
 
 pub(crate) mod audit;
 pub(crate) mod authentication;
+pub(crate) mod client_ca;
 pub(crate) mod encryption;
 pub(crate) mod feature_gates;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tls;
+pub(crate) mod token_webhook;
 
 use serde_json::{Map, Value};
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{audit, authentication, encryption, feature_gates, file, tls, tls::TlsProfile};
-use crate::support::{World, add_config_map, release};
+use super::{audit, authentication, client_ca, feature_gates, file, tls, tls::TlsProfile, token_webhook};
+use crate::support::{World, add_config_map, flag, release, rendered_text};
 
 fn configured(configuration: &Value) -> World {
     World::with(&json!({"spec": {"configuration": configuration}}))
@@ -73,100 +73,238 @@ fn bodies_of_secrets_are_never_written_down() {
     }
 }
 
+fn custom_profile(oldest: &str, ciphers: &Value) -> Value {
+    json!({"type": "Custom", "custom": {"minTLSVersion": oldest, "ciphers": ciphers}})
+}
+
 #[test]
 fn tls_profiles_become_versions_and_ciphers() {
-    let custom = json!({"type": "Custom", "custom": {
-        "minTLSVersion": "VersionTLS12",
-        "ciphers": ["ECDHE-RSA-AES128-GCM-SHA256", "TLS_AES_128_GCM_SHA256", "ROT13"],
-    }});
+    let two = "VersionTLS12";
     for (profile, oldest, ciphers, warned) in [
-        (json!(null), "VersionTLS12", 6, 0),
-        (json!({"type": "Intermediate"}), "VersionTLS12", 6, 0),
+        (json!(null), two, 6, 0),
+        (json!({"type": "Intermediate"}), two, 6, 0),
         (json!({"type": "Old"}), "VersionTLS10", 18, 0),
         (json!({"type": "Modern"}), "VersionTLS13", 0, 0),
-        (custom, "VersionTLS12", 1, 1),
         (
-            json!({"type": "Custom", "custom": {"minTLSVersion": "SSL3"}}),
-            "VersionTLS12",
-            0,
+            custom_profile(
+                two,
+                &json!(["ECDHE-RSA-AES128-GCM-SHA256", "TLS_AES_128_GCM_SHA256", "ROT13"]),
+            ),
+            two,
+            1,
             1,
         ),
-        (json!({"type": "Newest"}), "VersionTLS12", 6, 1),
+        // HTTP/2 needs one of two, and a server in Go does not start without.
+        (custom_profile(two, &json!(["ECDHE-RSA-AES256-GCM-SHA384"])), two, 3, 1),
+        (custom_profile(two, &json!(["TLS_AES_128_GCM_SHA256"])), two, 2, 1),
+        (
+            custom_profile(
+                "VersionTLS13",
+                &json!(["TLS_AES_128_GCM_SHA256", "ECDHE-RSA-AES256-GCM-SHA384"]),
+            ),
+            "VersionTLS13",
+            0,
+            0,
+        ),
+        // What nobody offers is not replaced by everything that a program would offer by itself.
+        (
+            custom_profile("VersionTLS11", &json!(["ROT13", "ROT26"])),
+            "VersionTLS11",
+            6,
+            3,
+        ),
+        (custom_profile("SSL3", &json!([])), two, 6, 2),
+        (json!({"type": "Newest"}), two, 6, 1),
     ] {
         let world = configured(&json!({"apiServer": {"tlsSecurityProfile": profile}}));
         let found = TlsProfile::of(&world.inputs());
         assert_eq!((found.oldest, found.ciphers.len()), (oldest, ciphers), "{profile}");
         assert_eq!(tls::warnings(&world.inputs()).len(), warned, "{profile}");
+        let has_required = found
+            .ciphers
+            .iter()
+            .any(|one| one.ends_with("AES_128_GCM_SHA256") && one.contains("ECDHE"));
+        assert!(has_required || oldest == "VersionTLS13", "{profile}");
     }
 }
 
 #[test]
 fn gates_are_turned_by_name_and_never_smuggled_in() {
-    for (enabled, disabled, flag, warned) in [
-        (json!([]), json!([]), None, 0),
-        (json!(["B", "A"]), json!(["C"]), Some("A=true,B=true,C=false"), 0),
-        (json!(["A"]), json!(["A"]), Some("A=false"), 0),
-        (json!(["A=true,AllAlpha"]), json!([]), None, 1),
-        (json!(["OpenShiftPodSecurityAdmission"]), json!([]), None, 0),
+    let lock = "ControllerManagerReleaseLeaderElectionLockOnExit";
+    let (both, off) = ("APIServerIdentity=true,AllBeta=true", "APIServerIdentity=false");
+    for (program, enabled, disabled, flag, warned) in [
+        ("kube-apiserver", json!([]), json!([]), None, 0),
+        (
+            "kube-apiserver",
+            json!(["APIServerIdentity", "AllBeta"]),
+            json!([]),
+            Some(both),
+            0,
+        ),
+        (
+            "kube-apiserver",
+            json!(["APIServerIdentity"]),
+            json!(["APIServerIdentity"]),
+            Some(off),
+            0,
+        ),
+        ("kube-apiserver", json!(["AllBeta=true,AllAlpha"]), json!([]), None, 1),
+        (
+            "kube-apiserver",
+            json!(["OpenShiftPodSecurityAdmission"]),
+            json!([]),
+            None,
+            0,
+        ),
+        ("kube-apiserver", json!(["NobodyHasThis"]), json!(["NorThat"]), None, 2),
+        // The programs of one minor do not all know the same.
+        (
+            "kube-apiserver",
+            json!([]),
+            json!([lock]),
+            Some("ControllerManagerReleaseLeaderElectionLockOnExit=false"),
+            0,
+        ),
+        ("kube-scheduler", json!([]), json!([lock]), None, 0),
     ] {
         let custom = json!({"enabled": enabled, "disabled": disabled});
         let world = configured(&json!({"featureGate": {"featureSet": "CustomNoUpgrade", "customNoUpgrade": custom}}));
-        let mut container = k8s_openapi::api::core::v1::Container::default();
-        feature_gates::set(&world.inputs(), &mut container);
         let expected = flag.map(|flag| vec![format!("--feature-gates={flag}")]);
-        assert_eq!(container.args, expected, "{custom}");
+        assert_eq!(gates(&world, program), expected, "{program} {custom}");
         assert_eq!(feature_gates::warnings(&world.inputs()).len(), warned, "{custom}");
     }
 }
 
-fn encrypted(change: &Value) -> World {
-    let mut encryption = json!({"type": "aescbc", "aescbc": {"activeKey": {"name": "one"}}});
-    crate::support::merge(&mut encryption, change);
-    World::with(&json!({"spec": {"secretEncryption": encryption}}))
-}
-
-#[test]
-fn the_active_key_writes_and_the_one_before_still_reads() {
-    let providers = |world: &World| -> Vec<String> {
-        let text = encryption::configuration(&world.inputs()).expect("the keys are there");
-        let file = read(&text);
-        let resources = &file["resources"][0];
-        assert_eq!(resources["resources"], json!(["secrets"]));
-        let providers = resources["providers"].as_array().expect("it has providers");
-        let name = |one: &Value| {
-            one["aescbc"]["keys"][0]["name"]
-                .as_str()
-                .unwrap_or("identity")
-                .to_owned()
-        };
-        providers.iter().map(name).collect()
+fn gates(world: &World, program: &str) -> Option<Vec<String>> {
+    let mut container = k8s_openapi::api::core::v1::Container {
+        name: program.to_owned(),
+        ..Default::default()
     };
-    let one = providers(&encrypted(&json!({})));
-    let two = providers(&encrypted(&json!({"aescbc": {"backupKey": {"name": "two"}}})));
-    assert_eq!(one.len(), 2);
-    assert_eq!(two.len(), 3);
-    assert_eq!(one[0], two[0]);
-    assert_ne!(two[0], two[1]);
-    assert_eq!(two[2], "identity");
+    feature_gates::set(&world.inputs(), &mut container);
+    container.args
 }
 
 #[test]
-fn a_key_that_is_missing_or_of_no_use_is_waited_for() {
-    let world = encrypted(&json!({"aescbc": {"backupKey": {"name": "two"}}}));
-    assert!(encryption::waits(&world.inputs()).is_empty());
-    let mut without = world.clone();
-    without.objects.secrets.remove("aescbc-backup-key");
-    assert_eq!(
-        encryption::waits(&without.inputs()),
-        ["Secret aescbc-backup-key does not exist"]
+fn gates_count_in_one_set_and_by_the_minor() {
+    let named =
+        |set: &str| json!({"featureGate": {"featureSet": set, "customNoUpgrade": {"enabled": ["ImageVolume"]}}});
+    for (minor, set, is_set, warned) in [
+        ("1.35", "CustomNoUpgrade", true, 0),
+        ("1.36", "CustomNoUpgrade", false, 1),
+        ("1.35", "", false, 1),
+        ("1.35", "Default", false, 1),
+        ("1.35", "TechPreviewNoUpgrade", false, 1),
+    ] {
+        let world = World::new(&json!({"spec": {"configuration": named(set)}}), release(minor));
+        assert_eq!(gates(&world, "kube-apiserver").is_some(), is_set, "{minor} {set}");
+        let warnings = feature_gates::warnings(&world.inputs());
+        assert_eq!(warnings.len(), warned, "{minor} {set}: {warnings:?}");
+    }
+}
+
+/// What is not known of older minors is left to their programs.
+#[test]
+fn the_gates_of_the_two_newest_minors_are_known() {
+    let known: Vec<&str> = feature_gates::known_minors().collect();
+    let releases = hyperplane_planner::catalogue::releases();
+    let mut minors: Vec<String> = releases.iter().map(|release| release.kubernetes.minor_text()).collect();
+    minors.dedup();
+    assert_eq!(minors[minors.len() - 2..], known);
+    let old = json!({"featureGate": {"featureSet": "CustomNoUpgrade", "customNoUpgrade": {"enabled": ["Older"]}}});
+    let world = World::new(&json!({"spec": {"configuration": old}}), release("1.34"));
+    assert!(gates(&world, "kube-apiserver").is_some());
+}
+
+fn with_webhook(kubeconfig: &str, kind: &str) -> World {
+    let webhook = json!({"kubeConfig": {"name": "their-webhook"}});
+    let mut world = configured(&json!({"authentication": {"type": kind, "webhookTokenAuthenticator": webhook}}));
+    let object = k8s_openapi::api::core::v1::Secret {
+        data: Some([("kubeConfig".to_owned(), k8s_openapi::ByteString(kubeconfig.into()))].into()),
+        ..Default::default()
+    };
+    world.objects.secrets.insert("their-webhook".to_owned(), object.into());
+    world
+}
+
+#[test]
+fn a_webhook_for_tokens_is_used_if_its_kubeconfig_holds_everything_itself() {
+    let clusters = "clusters: [{name: one, cluster: {server: https://example.com}}]";
+    for (kubeconfig, said) in [
+        (clusters.to_owned(), ""),
+        (format!("{clusters}\nusers: [{{name: a, user: {{token: x}}}}]"), ""),
+        (
+            format!(
+                "{clusters}\nusers: [{{name: a, user: {{tokenFile: /etc/kubernetes/service-account/service-account.key}}}}]"
+            ),
+            "has tokenFile",
+        ),
+        (
+            format!("{clusters}\nusers: [{{user: {{exec: {{command: sh}}}}}}]"),
+            "has exec",
+        ),
+        ("[".to_owned(), "is no kubeconfig"),
+        ("{}".to_owned(), "is no kubeconfig"),
+    ] {
+        let world = with_webhook(&kubeconfig, "None");
+        let waits = token_webhook::waits(&world.inputs()).join("; ");
+        assert_eq!(waits.is_empty(), said.is_empty(), "{kubeconfig}: {waits}");
+        assert!(waits.contains(said), "{kubeconfig}: {waits}");
+        if said.is_empty() {
+            let workload = world.rendered("kube-apiserver").workload;
+            let file = flag(&workload, "kube-apiserver", "authentication-token-webhook-config-file");
+            assert_eq!(file.as_deref(), Some("/etc/kubernetes/token-webhook/kubeConfig"));
+            let version = flag(&workload, "kube-apiserver", "authentication-token-webhook-version");
+            assert_eq!(version.as_deref(), Some("v1"));
+        }
+    }
+    let world = with_webhook(clusters, "OIDC");
+    assert_eq!(token_webhook::secret(&world.inputs()), None);
+    assert_eq!(token_webhook::warnings(&world.inputs()).len(), 1);
+}
+
+/// The smallest sequence of DER; the next one claims to be longer than it is.
+const WHOLE: &str = "-----BEGIN CERTIFICATE-----\nMAMCAQE=\n-----END CERTIFICATE-----\n";
+const BROKEN: &str = "-----BEGIN CERTIFICATE-----\nMAQCAQE=\n-----END CERTIFICATE-----\n";
+
+#[test]
+fn an_authority_for_clients_is_trusted_beside_ours_while_it_is_given() {
+    let mut world = configured(&json!({"apiServer": {"clientCA": {"name": "their-clients"}}}));
+    let mut templates = Vec::new();
+    assert!(
+        client_ca::waits(&world.inputs())
+            .join("; ")
+            .contains("ConfigMap their-clients")
     );
-    assert_eq!(encryption::configuration(&without.inputs()), None);
-    let mut short = world.clone();
-    crate::support::add_secret(&mut short.objects, "aescbc-active-key", &["key"]);
-    let waits = encryption::waits(&short.inputs()).join("; ");
-    assert!(waits.contains("bytes under key: give 16, 24 or 32"), "{waits}");
-    let other = encrypted(&json!({"type": "kms"}));
-    assert!(encryption::waits(&other.inputs()).join("; ").contains("choose aescbc"));
+    for (theirs, is_trusted) in [
+        (WHOLE.to_owned(), true),
+        (format!("a remark\n{WHOLE}{WHOLE}"), true),
+        (BROKEN.to_owned(), false),
+        (format!("{WHOLE}{BROKEN}"), false),
+        ("-----BEGIN CERTIFICATE-----".to_owned(), false),
+        ("nothing".to_owned(), false),
+    ] {
+        let map = k8s_openapi::api::core::v1::ConfigMap {
+            data: Some([("ca-bundle.crt".to_owned(), theirs.clone())].into()),
+            ..Default::default()
+        };
+        world.objects.config_maps.insert("their-clients".to_owned(), map.into());
+        let rendered = world.rendered("kube-apiserver");
+        templates.push(rendered.workload.template().cloned());
+        let text = rendered_text(&rendered, "kas-client-ca", "ca.crt");
+        assert!(text.starts_with("client-ca/ca.crt\n"), "{text}");
+        assert_eq!(text.contains(WHOLE), is_trusted, "{theirs}");
+        assert!(!text.contains("remark") && !text.contains(BROKEN), "{text}");
+        assert_eq!(
+            client_ca::warnings(&world.inputs()).len(),
+            usize::from(!is_trusted),
+            "{theirs}"
+        );
+    }
+    // The API server reads it anew while it runs.
+    assert!(templates.iter().all(|template| *template == templates[0]));
+    let odd = configured(&json!({"apiServer": {"clientCA": {"name": "../etc"}}}));
+    assert_eq!(client_ca::warnings(&odd.inputs()).len(), 1);
+    assert!(!client_ca::is_wanted(&odd.inputs()));
 }
 
 fn provider(change: &Value) -> World {

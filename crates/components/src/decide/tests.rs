@@ -5,6 +5,7 @@ use serde_json::json;
 use super::{Decision, decide};
 use crate::{
     inputs::RENDER_REVISION,
+    manifest::ObjectKind,
     support::{World, component, extended_release},
 };
 
@@ -47,7 +48,24 @@ fn manifests_whose_predicate_is_false_are_unwanted() {
     let world = World::with(&json!({}));
     let unwanted = world.rendered("kube-apiserver").unwanted;
     let unwanted: Vec<&str> = unwanted.iter().map(|name| name.name.as_str()).collect();
-    assert_eq!(unwanted, ["auth-config", "kas-secret-encryption-config"]);
+    assert_eq!(
+        unwanted,
+        ["auth-config", "kas-client-ca", "kas-secret-encryption-config"]
+    );
+}
+
+#[test]
+fn monitors_that_are_not_wanted_any_more_are_taken_away() {
+    let mut world = World::with(&json!({}));
+    world.management.has_monitors = false;
+    let rendered = world.rendered("kube-scheduler");
+    assert!(rendered.manifests.iter().all(|manifest| !manifest.is_monitor()));
+    assert!(
+        rendered
+            .unwanted
+            .iter()
+            .any(|name| name.kind == ObjectKind::ServiceMonitor)
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Labels, annotations and owners: how objects are found again, and by whom.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use hyperplane_api::constants::{annotations, labels, ours};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
@@ -49,9 +49,9 @@ pub(super) fn workload(component: &Component, inputs: &Inputs<'_>, workload: &mu
         ..LabelSelector::default()
     };
     match workload {
-        Workload::Deployment(object) => object.spec.get_or_insert_default().selector = selector(),
+        Workload::Deployment(object) => Arc::make_mut(object).spec.get_or_insert_default().selector = selector(),
         Workload::StatefulSet(object) => {
-            let spec = object.spec.get_or_insert_default();
+            let spec = Arc::make_mut(object).spec.get_or_insert_default();
             spec.selector = selector();
             // The claims that are made from them are objects of ours like any other.
             for claim in spec.volume_claim_templates.iter_mut().flatten() {

@@ -20,6 +20,7 @@ use crate::{
     replicas,
 };
 
+pub use self::resources::request_override;
 pub(crate) use self::{
     metadata::POD_OWNER,
     resources::{keep_live_requests, override_requests, problems as request_problems},

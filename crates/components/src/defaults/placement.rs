@@ -21,6 +21,10 @@ const CONTROL_PLANE_WEIGHT: i32 = 50;
 const CLUSTER_WEIGHT: i32 = 100;
 const COLOCATION_WEIGHT: i32 = 100;
 
+/// The same where replicas are only asked to keep apart: it counts for each pod that a node runs, and those of a control
+/// plane together must not outweigh one sibling.
+const FAINT_COLOCATION_WEIGHT: i32 = 1;
+
 /// How much a zone or node without a sibling is preferred where it cannot be required.
 const SPREAD_WEIGHT: i32 = 100;
 
@@ -32,10 +36,17 @@ pub(super) fn apply(component: &Component, inputs: &Inputs<'_>, replicas: i32, w
     if is_isolated {
         require_nodes(inputs, affinity);
     }
-    colocate(inputs, affinity);
-    if component.traits.is_spread && replicas > 1 {
-        spread(component, inputs, replicas, affinity);
-    }
+    let spread_is_required = if component.traits.is_spread && replicas > 1 {
+        spread(component, inputs, replicas, affinity)
+    } else {
+        true
+    };
+    let weight = if spread_is_required {
+        COLOCATION_WEIGHT
+    } else {
+        FAINT_COLOCATION_WEIGHT
+    };
+    colocate(inputs, weight, affinity);
     let tolerations = pod.tolerations.get_or_insert_default();
     tolerations.extend(own_tolerations(inputs, component.traits.is_request_serving));
     tolerations.extend(inputs.control_plane.spec.tolerations.iter().cloned());
@@ -100,10 +111,10 @@ fn is_in(key: &str, value: &str) -> NodeSelectorRequirement {
 }
 
 /// Pods of one control plane keep together: a node that goes then takes few of them along.
-fn colocate(inputs: &Inputs<'_>, affinity: &mut Affinity) {
+fn colocate(inputs: &Inputs<'_>, weight: i32, affinity: &mut Affinity) {
     let key = labels::HOSTED_CONTROL_PLANE.as_str().to_owned();
     let term = WeightedPodAffinityTerm {
-        weight: COLOCATION_WEIGHT,
+        weight,
         pod_affinity_term: PodAffinityTerm {
             label_selector: Some(LabelSelector {
                 match_labels: Some([(key, inputs.namespace().to_owned())].into()),
@@ -121,12 +132,13 @@ fn colocate(inputs: &Inputs<'_>, affinity: &mut Affinity) {
 }
 
 /// Replicas keep apart: over zones where there are enough of them, else as far as possible; over nodes always, unless
-/// nothing is known of the nodes.
-fn spread(component: &Component, inputs: &Inputs<'_>, replicas: i32, affinity: &mut Affinity) {
+/// nothing is known of the nodes. Whether all of it is required.
+fn spread(component: &Component, inputs: &Inputs<'_>, replicas: i32, affinity: &mut Affinity) -> bool {
     let zones = inputs.management.zones;
     let has_enough_zones = usize::try_from(replicas).is_ok_and(|replicas| zones >= replicas);
     let anti = affinity.pod_anti_affinity.get_or_insert_default();
-    for (key, is_required) in [(ZONE, has_enough_zones), (HOSTNAME, zones > 0)] {
+    let levels = [(ZONE, has_enough_zones), (HOSTNAME, zones > 0)];
+    for (key, is_required) in levels {
         let term = PodAffinityTerm {
             label_selector: Some(LabelSelector {
                 match_labels: Some(selector(component.name)),
@@ -150,6 +162,7 @@ fn spread(component: &Component, inputs: &Inputs<'_>, replicas: i32, affinity: &
             });
         }
     }
+    levels.iter().all(|(_, is_required)| *is_required)
 }
 
 fn own_tolerations(inputs: &Inputs<'_>, is_request_serving: bool) -> Vec<Toleration> {

@@ -30,7 +30,7 @@ pub(crate) fn keep_live_requests(live: Option<&Workload>, workload: &mut Workloa
 /// Applies the annotations that change requests of this component.
 pub(crate) fn override_requests(component: &Component, inputs: &Inputs<'_>, workload: &mut Workload) {
     for (key, value) in overrides(inputs) {
-        let Ok((of, container, amounts)) = parse(key, value) else {
+        let Ok((of, container, amounts)) = request_override(key, value) else {
             continue;
         };
         if of != component.name {
@@ -55,7 +55,7 @@ pub(crate) fn problems(component: Option<&Component>, inputs: &Inputs<'_>, workl
             continue;
         }
         let name = annotations::RESOURCE_REQUEST_OVERRIDE.key(key);
-        match parse(key, value) {
+        match request_override(key, value) {
             Err(problem) => problems.push(format!("annotation {name}: {problem}")),
             Ok((of, _, _)) if component.is_none() => {
                 let is_known = catalogue().iter().chain(manager_catalogue()).any(|one| one.name == of);
@@ -80,10 +80,12 @@ fn overrides<'a>(inputs: &Inputs<'a>) -> impl Iterator<Item = (&'a str, &'a str)
     all.filter_map(|(key, value)| Some((annotations::RESOURCE_REQUEST_OVERRIDE.rest_of(key)?, value.as_str())))
 }
 
-type Parsed<'a> = (&'a str, &'a str, BTreeMap<String, Quantity>);
+/// A workload, a container of it, and amounts by resource.
+pub type Parsed<'a> = (&'a str, &'a str, BTreeMap<String, Quantity>);
 
-/// Workload, container and amounts, or what is wrong.
-fn parse<'a>(key: &'a str, value: &str) -> Result<Parsed<'a>, String> {
+/// What an annotation asks for that changes requests: workload, container and amounts, or what is wrong with it. The key
+/// comes without what all of these annotations begin with.
+pub fn request_override<'a>(key: &'a str, value: &str) -> Result<Parsed<'a>, String> {
     let (workload, container) = key
         .split_once('.')
         .filter(|(workload, container)| !workload.is_empty() && !container.is_empty())

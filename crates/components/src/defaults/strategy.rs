@@ -1,5 +1,7 @@
 //! How many replicas there are, and how they are exchanged.
 
+use std::sync::Arc;
+
 use k8s_openapi::{
     api::apps::v1::{DeploymentStrategy, RollingUpdateDeployment},
     apimachinery::pkg::util::intstr::IntOrString,
@@ -13,7 +15,7 @@ const HISTORY: i32 = 2;
 pub(super) fn apply(component: &Component, replicas: i32, workload: &mut Workload) {
     match workload {
         Workload::Deployment(object) => {
-            let spec = object.spec.get_or_insert_default();
+            let spec = Arc::make_mut(object).spec.get_or_insert_default();
             // Its manifest counts, unless it is to have none at all.
             spec.replicas = spec.replicas.filter(|_| replicas > 0).or(Some(replicas));
             spec.revision_history_limit = Some(HISTORY);
@@ -21,7 +23,7 @@ pub(super) fn apply(component: &Component, replicas: i32, workload: &mut Workloa
                 .get_or_insert_with(|| strategy(replicas, component.traits.is_request_serving));
         }
         Workload::StatefulSet(object) => {
-            let spec = object.spec.get_or_insert_default();
+            let spec = Arc::make_mut(object).spec.get_or_insert_default();
             spec.replicas = Some(replicas);
             spec.revision_history_limit = Some(HISTORY);
         }

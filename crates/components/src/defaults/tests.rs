@@ -7,8 +7,8 @@ use serde_json::json;
 use super::{is_moving, keep_live_requests, override_requests};
 use crate::{
     manifest::{Manifest, Workload},
-    support::{World, component, flag},
-    warnings,
+    support::{World, component, flag, said},
+    warnings::{Subject, warnings},
 };
 
 const SINGLE: &str = "SingleReplica";
@@ -20,7 +20,7 @@ const DEDICATED_NODES: (&str, &str) = (
 
 fn deployment(world: &World, name: &str) -> k8s_openapi::api::apps::v1::DeploymentSpec {
     match world.rendered(name).workload {
-        Workload::Deployment(deployment) => deployment.spec.expect("it has a spec"),
+        Workload::Deployment(deployment) => deployment.spec.clone().expect("it has a spec"),
         other => panic!("{other:?}"),
     }
 }
@@ -103,7 +103,13 @@ fn zones_are_required_only_where_there_are_enough() {
                 "{name} {zones} {key}"
             );
         }
-        let is_crowded = warnings(&world.inputs()).iter().any(|warning| warning.contains(name));
+        let together = pod_affinity_weight(&world, name);
+        // What is only preferred must not be outweighed by the other pods of the control plane, each of which counts.
+        assert_eq!(together, if zone && node { 100 } else { 1 }, "{name} {zones}");
+        let warnings = warnings(&world.inputs());
+        let is_crowded = warnings
+            .iter()
+            .any(|warning| warning.about == Subject::Zones && warning.sentence.contains(name));
         assert_eq!(is_crowded, !zone, "{name} {zones}");
     }
     let single = with_policy(SINGLE, &[]);
@@ -112,6 +118,13 @@ fn zones_are_required_only_where_there_are_enough() {
         .spec
         .and_then(|pod| pod.affinity);
     assert_eq!(affinity.and_then(|affinity| affinity.pod_anti_affinity), None);
+}
+
+fn pod_affinity_weight(world: &World, name: &str) -> i32 {
+    let affinity = deployment(world, name).template.spec.and_then(|pod| pod.affinity);
+    let pods = affinity.and_then(|affinity| affinity.pod_affinity);
+    let terms = pods.and_then(|pods| pods.preferred_during_scheduling_ignored_during_execution);
+    terms.into_iter().flatten().map(|term| term.weight).sum()
 }
 
 fn requires(anti: &PodAntiAffinity, key: &str) -> bool {
@@ -217,7 +230,7 @@ fn requests_are_overridden_by_annotations_and_kept_where_others_changed_them() {
             Some(cpu),
             "{value}"
         );
-        let said = warnings(&world.inputs()).join("; ");
+        let said = said(&world);
         assert_eq!(problem.is_none(), !said.contains(key), "{value}: {said}");
         assert!(said.contains(problem.unwrap_or_default()), "{value}: {said}");
     }
@@ -226,7 +239,7 @@ fn requests_are_overridden_by_annotations_and_kept_where_others_changed_them() {
         ("alone", "must end in workload.container"),
     ] {
         let key = format!("resource-request-override.hypershift.openshift.io/{rest}");
-        let said = warnings(&World::annotated(&[(&key, "cpu=1")]).inputs()).join("; ");
+        let said = said(&World::annotated(&[(&key, "cpu=1")]));
         assert!(said.contains(problem), "{said}");
     }
 }

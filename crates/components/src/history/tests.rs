@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use serde_json::json;
 
-use super::{MOST_ENTRIES, control_plane_version, prune};
+use super::{MOST_HISTORY, control_plane_version, prune};
 use crate::support::{World, release};
 
 fn at(second: i64) -> Timestamp {
@@ -83,7 +83,7 @@ fn a_long_history_keeps_its_ends_and_the_edges_of_minors() {
     };
     let whole: Vec<ControlPlaneUpdate> = (0..130).map(entry).collect();
     let kept = prune(whole.clone());
-    assert_eq!(kept.len(), MOST_ENTRIES);
+    assert_eq!(kept.len(), MOST_HISTORY);
     assert_eq!(kept.first(), whole.first());
     assert_eq!(kept.last(), whole.last());
     for edge in [0, 38, 40, 78, 80, 118, 120] {

@@ -1,8 +1,11 @@
 //! Host names of endpoints behind the router.
 
-use hyperplane_api::hypershift::{hosted_control_plane::HostedControlPlane, services::ServicePublishingStrategy};
+use hyperplane_api::hypershift::{
+    hosted_control_plane::HostedControlPlane,
+    services::{PublishedService, PublishingStrategyType, ServicePublishingStrategy},
+};
 
-use super::Publishable;
+use super::{PUBLISHABLE, Publishable};
 use crate::{hash, inputs::Management};
 
 /// The longest part of a host name between two dots.
@@ -25,6 +28,19 @@ pub(crate) fn route_hostname(
     let domain = management.ingress_domain.as_deref()?;
     let namespace = control_plane.metadata.namespace.as_deref().unwrap_or_default();
     Some(format!("{}.{domain}", label(publishable.name, namespace)))
+}
+
+/// The name under which the API server will be found, where it follows from what is asked for and not from what a load
+/// balancer gets.
+pub fn api_server_hostname(control_plane: &HostedControlPlane, management: &Management) -> Option<String> {
+    let publishable = PUBLISHABLE
+        .iter()
+        .find(|one| one.service == PublishedService::ApiServer)?;
+    let strategy = super::strategy(control_plane, &publishable.service)?;
+    match strategy.strategy_type {
+        PublishingStrategyType::Route => route_hostname(control_plane, management, publishable),
+        _ => given(strategy).map(str::to_owned),
+    }
 }
 
 /// The host name that the user gave, for whichever strategy takes one.

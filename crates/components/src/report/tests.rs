@@ -1,5 +1,7 @@
 //! Tables of how far a component has come.
 
+use std::sync::Arc;
+
 use hyperplane_api::constants::annotations;
 use serde_json::{Value, json};
 
@@ -14,20 +16,20 @@ fn deployment(rendered: &Workload, generation: i64, status: &Value) -> Workload 
     let Workload::Deployment(object) = rendered else {
         panic!("it is a Deployment")
     };
-    let mut object = object.clone();
+    let mut object = object.as_ref().clone();
     object.metadata.generation = Some(generation);
     object.status = serde_json::from_value(status.clone()).expect("it is a status");
-    Workload::Deployment(object)
+    Workload::Deployment(Arc::new(object))
 }
 
 fn stateful_set(rendered: &Workload, generation: i64, status: &Value) -> Workload {
     let Workload::StatefulSet(object) = rendered else {
         panic!("it is a StatefulSet")
     };
-    let mut object = object.clone();
+    let mut object = object.as_ref().clone();
     object.metadata.generation = Some(generation);
     object.status = serde_json::from_value(status.clone()).expect("it is a status");
-    Workload::StatefulSet(object)
+    Workload::StatefulSet(Arc::new(object))
 }
 
 fn reported(name: &str, live: impl Fn(&Workload) -> Option<Workload>) -> ComponentReport {

@@ -1,6 +1,9 @@
 //! Choices that a control plane may make, each as what it changes, so that tests can take any set of them.
 
+use std::sync::Arc;
+
 use hyperplane_planner::release::Release;
+use k8s_openapi::{ByteString, api::core::v1::Secret};
 use proptest::{prelude::*, sample::subsequence};
 use serde_json::{Value, json};
 
@@ -11,6 +14,8 @@ pub const OF_USERS: &[&str] = &[
     "their-certificate",
     "their-etcd",
     "their-ca",
+    "their-clients",
+    "their-webhook",
     "kubevirt-infra-credentials",
 ];
 
@@ -127,6 +132,16 @@ fn configuration_choices() -> Vec<(&'static str, Value)> {
             }})),
         ),
         (
+            "token webhook",
+            configuration(
+                json!({"authentication": {"webhookTokenAuthenticator": {"kubeConfig": {"name": "their-webhook"}}}}),
+            ),
+        ),
+        (
+            "authority of clients",
+            configuration(json!({"apiServer": {"clientCA": {"name": "their-clients"}}})),
+        ),
+        (
             "scheduler",
             configuration(json!({"scheduler": {"profile": "HighNodeUtilization"}})),
         ),
@@ -197,6 +212,16 @@ pub fn chosen(choices: &[(&'static str, Value)], release: &Release) -> World {
     add_secret(&mut world.objects, "their-etcd", &of_etcd);
     add_secret(&mut world.objects, "kubevirt-infra-credentials", &["kubeconfig"]);
     add_config_map(&mut world.objects, "their-ca", &["ca-bundle.crt"]);
+    add_config_map(&mut world.objects, "their-clients", &["ca-bundle.crt"]);
+    let kubeconfig = "{\"clusters\": [{\"name\": \"one\", \"cluster\": {\"server\": \"https://hook.example.com\"}}]}";
+    let webhook = Secret {
+        data: Some([("kubeConfig".to_owned(), ByteString(kubeconfig.into()))].into()),
+        ..Secret::default()
+    };
+    world
+        .objects
+        .secrets
+        .insert("their-webhook".to_owned(), Arc::new(webhook));
     world
 }
 

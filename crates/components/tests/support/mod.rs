@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use hyperplane_api::{constants::objects, hypershift::hosted_control_plane::HostedControlPlane};
 use hyperplane_components::{
     Component, Decision, Infrastructure, Inputs, Management, Manifest, Objects, Observed, RENDER_REVISION, Rendered,
-    Workload, catalogue, decide, manager_catalogue, observe, published_services, report,
+    Workload, catalogue, decide, manager_catalogue, observe, published_services, report, warnings,
 };
 use hyperplane_planner::{
     catalogue::{by_version, releases},
@@ -127,10 +127,10 @@ pub fn objects() -> Objects {
     for name in [
         bundles::ROOT,
         bundles::ETCD,
-        bundles::ETCD_METRICS,
         bundles::AGGREGATOR_CLIENT,
         bundles::CLIENT,
         bundles::KUBELET_CLIENT,
+        bundles::KUBELET_SERVING,
         bundles::KONNECTIVITY,
     ] {
         add_config_map(&mut all, name, &[keys::CA_CERTIFICATE]);
@@ -151,6 +151,7 @@ pub fn objects() -> Objects {
         certificates::KONNECTIVITY_AGENT,
         certificates::IGNITION_SERVER,
         certificates::OPENSHIFT_API_SERVER,
+        certificates::CLUSTER_API_WEBHOOKS,
     ] {
         add_secret(&mut all, name, &[keys::TLS_CERTIFICATE, keys::TLS_KEY]);
     }
@@ -298,6 +299,15 @@ impl World {
     pub fn report(&self, component: &Component, decision: &Decision) -> hyperplane_components::ComponentReport {
         report(component, &self.inputs(), decision, None, None, None)
     }
+}
+
+/// Everything that is warned about, in one text.
+pub fn said(world: &World) -> String {
+    let sentences: Vec<String> = warnings(&world.inputs())
+        .into_iter()
+        .map(|warning| warning.sentence)
+        .collect();
+    sentences.join("; ")
 }
 
 /// A component by name.

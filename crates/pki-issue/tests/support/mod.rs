@@ -8,8 +8,8 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use hyperplane_api::constants::objects::{keys, kubeconfigs};
 use hyperplane_pki_issue::{
-    Existing, Host, KeyAlgorithm, Lifetime, Plan, Published, Reason, SecretKey, ServiceAccount, ServiceAccountKey,
-    Wanted, Write, issue, plan,
+    Etcd, Existing, Host, KeyAlgorithm, Lifetime, Plan, Published, Reason, SecretKey, ServiceAccount,
+    ServiceAccountKey, Wanted, Write, issue, plan,
 };
 use jiff::Timestamp;
 use k8s_openapi::{
@@ -55,6 +55,7 @@ pub fn wanted() -> Wanted {
             key: keys::KUBECONFIG.to_owned(),
         },
         service_account_key: ServiceAccountKey::Generated,
+        etcd: Etcd::Managed,
         labels: BTreeMap::from([("managed-by".to_owned(), "us".to_owned())]),
         annotations: BTreeMap::from([("cluster".to_owned(), "clusters/example".to_owned())]),
         owner: Some(OwnerReference {

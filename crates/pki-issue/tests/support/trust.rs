@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use hyperplane_api::constants::objects::{bundles, certificates, keys, signers};
+use hyperplane_api::constants::objects::{bundles, certificates, keys};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject as _};
 use serde_json::Value;
 use webpki::{EndEntityCert, KeyUsage, anchor_from_trusted_cert};
@@ -110,6 +110,7 @@ pub const SERVERS: &[(&str, &str, &[&str])] = &[
             "openshift-apiserver.clusters-example.svc.cluster.local",
         ],
     ),
+    (certificates::CLUSTER_API_WEBHOOKS, bundles::ROOT, &["localhost"]),
 ];
 
 /// Clients, and who trusts them.
@@ -123,7 +124,6 @@ pub const CLIENTS: &[(&str, &str)] = &[
     (certificates::CONTROLLER_MANAGER_CLIENT, bundles::CLIENT),
     (certificates::ETCD_SERVER, bundles::ETCD),
     (certificates::ETCD_PEER, bundles::ETCD),
-    (certificates::ETCD_METRICS_CLIENT, bundles::ETCD_METRICS),
     (certificates::METRICS_CLIENT, bundles::CLIENT),
     (certificates::KONNECTIVITY_CLIENT, bundles::KONNECTIVITY),
     (certificates::KONNECTIVITY_AGENT, bundles::KONNECTIVITY),
@@ -187,20 +187,9 @@ pub fn kubeconfigs(world: &World) -> Vec<(String, Value)> {
 }
 
 /// The names of all authorities.
-pub const SIGNERS: &[&str] = &[
-    signers::ROOT,
-    signers::CLUSTER,
-    signers::ETCD,
-    signers::ETCD_METRICS,
-    signers::AGGREGATOR_CLIENT,
-    signers::CONTROL_PLANE,
-    signers::KUBELET_CLIENT,
-    signers::SYSTEM_ADMIN,
-    signers::CONFIG_OPERATOR,
-    signers::BOOTSTRAP,
-    signers::KONNECTIVITY,
-    signers::IGNITION,
-];
+pub fn authorities() -> Vec<&'static str> {
+    hyperplane_pki_issue::authority_names().collect()
+}
 
 fn decode(value: &Value) -> String {
     String::from_utf8(BASE64_STANDARD.decode(value.as_str().unwrap()).unwrap()).unwrap()

@@ -69,7 +69,68 @@ async fn a_key_that_a_user_gave_is_waited_for_and_left_alone() {
     });
     world.create::<Secret>(Some(NAMESPACE), copy).await;
     world.settle().await;
-    assert_eq!(world.writes_since(position), [] as [&str; 0]);
+    // Only that it is waited for is taken back.
+    assert_eq!(world.writes_since(position), ["patch hostedcontrolplanes/example 200"]);
+    assert_eq!(world.conditions(NAMESPACE).await, std::collections::BTreeMap::new());
+    process.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_etcd_of_a_user_is_reached_with_is_left_alone() {
+    let world = World::new().await;
+    world.tenant(NAMESPACE).await;
+    world.publish(NAMESPACE).await;
+    let etcd = json!({
+        "managementType": "Unmanaged",
+        "managed": null,
+        "unmanaged": {"endpoint": "https://etcd.example.com:2379", "tls": {"clientSecret": {"name": "mine"}}},
+    });
+    world.control_plane(NAMESPACE, json!({"spec": {"etcd": etcd}})).await;
+    let process = world.start(Scope::Everywhere);
+    world.settle().await;
+    let secrets = world.secrets(NAMESPACE).await;
+    for name in [signers::ETCD, certificates::ETCD_CLIENT, certificates::ETCD_SERVER] {
+        assert!(!secrets.contains_key(name), "{name}");
+    }
+    let (status, message) = &world.conditions(NAMESPACE).await["TargetConfigControllerDegraded"];
+    assert_eq!(status, "False");
+    assert!(message.contains(certificates::ETCD_CLIENT), "{message}");
+    let copy = json!({
+        "metadata": {"name": certificates::ETCD_CLIENT, "labels": {"app.kubernetes.io/managed-by": "hyperplane"}},
+        "stringData": {keys::ETCD_CLIENT_CA: "a", keys::ETCD_CLIENT_CERTIFICATE: "b", keys::ETCD_CLIENT_KEY: "c"},
+    });
+    world.create::<Secret>(Some(NAMESPACE), copy).await;
+    world.settle().await;
+    let secret = &world.secrets(NAMESPACE).await[certificates::ETCD_CLIENT];
+    assert_eq!(secret.data.as_ref().unwrap()[keys::ETCD_CLIENT_KEY].0, b"c");
+    assert!(
+        !world
+            .conditions(NAMESPACE)
+            .await
+            .contains_key("TargetConfigControllerDegraded")
+    );
+    process.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_that_nobody_can_read_does_not_let_certificates_run_out() {
+    let (world, process) = World::settled().await;
+    let pause = |text: &str| json!({"spec": {"pausedUntil": text}});
+    for (text, is_issued) in [("true", false), ("2030-01-31T08:00:00 or so", true)] {
+        world.change(NAMESPACE, pause(text)).await;
+        world.settle().await;
+        world.delete_secret(NAMESPACE, certificates::SCHEDULER_SERVER).await;
+        world.settle().await;
+        let is_there = world
+            .secrets(NAMESPACE)
+            .await
+            .contains_key(certificates::SCHEDULER_SERVER);
+        assert_eq!(is_there, is_issued, "{text}");
+        if !is_there {
+            world.change(NAMESPACE, pause("false")).await;
+            world.settle().await;
+        }
+    }
     process.stop().await;
 }
 

@@ -18,12 +18,11 @@ use hyperplane_api::{
     schema::FeatureSet,
 };
 use hyperplane_apiserver::{Entropy, Server, Settings, Shared};
-use hyperplane_component_driver::Facts;
+use hyperplane_component_driver::{Facts, access::pki_operator_rules};
 use hyperplane_pki::{PkiSettings, register};
-use hyperplane_pki_issue::access;
 use hyperplane_planner::version::{Scheme, Version};
 use hyperplane_runtime::{IdentityMode, Manager, Scope};
-use hyperplane_seams::{Clock, Random};
+use hyperplane_seams::Clock;
 use hyperplane_store::Memory;
 use jiff::Timestamp;
 use k8s_openapi::{
@@ -77,11 +76,7 @@ impl Process {
 
 impl World {
     pub async fn new() -> Self {
-        let random = Mutex::new(Random::seeded(1));
-        let entropy = Entropy::new(move |bytes: &mut [u8]| {
-            let mut random = random.lock().unwrap();
-            bytes.fill_with(|| random.next_u64().to_le_bytes()[0]);
-        });
+        let entropy = Entropy::seeded(1);
         let clock = Clock::anchored(START.parse().unwrap());
         let log = Arc::new(Mutex::new(Vec::new()));
         let lines = Arc::clone(&log);
@@ -136,8 +131,11 @@ impl World {
             .await;
         self.create::<ServiceAccount>(Some(namespace), json!({"metadata": metadata}))
             .await;
-        self.create::<Role>(Some(namespace), json!({"metadata": metadata, "rules": access::rules()}))
-            .await;
+        self.create::<Role>(
+            Some(namespace),
+            json!({"metadata": metadata, "rules": pki_operator_rules()}),
+        )
+        .await;
         let binding = json!({
             "metadata": metadata,
             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name},

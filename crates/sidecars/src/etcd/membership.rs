@@ -31,6 +31,8 @@ pub struct Facts<'a> {
     pub has_data: bool,
     /// Whether a cluster may begin here. It may not where it is known that there was one.
     pub may_begin: bool,
+    /// Whether it is the only member that there is to be.
+    pub is_alone: bool,
     /// What the others say.
     pub cluster: Cluster,
 }
@@ -71,8 +73,17 @@ pub fn decide(facts: &Facts<'_>) -> Step {
     }
     match &facts.cluster {
         Cluster::Nobody if facts.may_begin => Step::Start(Start::New),
+        Cluster::Nobody if facts.is_alone => Step::Refuse(format!(
+            "the data of {} is gone, and no other member has it: nothing empty is begun in its place, because everything \
+             that the cluster had would look deleted; bring the volume back, or delete the cluster and make it anew",
+            facts.own.name
+        )),
         Cluster::Nobody => Step::Wait(
             "the data is gone and no other member answers: it goes on when a majority of the others runs".to_owned(),
+        ),
+        Cluster::Forming(_) if !facts.may_begin => Step::Wait(
+            "the others form a new cluster where one was: it goes on when a majority of those with data runs"
+                .to_owned(),
         ),
         Cluster::Forming(members) if members.iter().any(|member| is_seat(member, facts.own)) => Step::Start(Start::New),
         Cluster::Forming(_) => Step::Wait("the others form a cluster without this member".to_owned()),

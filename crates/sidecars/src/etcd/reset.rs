@@ -18,7 +18,7 @@ use tokio_rustls::TlsConnector;
 use super::{
     client::{Client, ClientError},
     membership::{Cluster, Facts, Start, Step, decide},
-    template::{Template, TemplateError},
+    template::{Template, TemplateError, is_first},
     topology::{Seat, Topology},
     wire::Member,
 };
@@ -42,6 +42,8 @@ pub struct Settings {
     pub namespace: String,
     /// The settings that all members share.
     pub template: PathBuf,
+    /// Whether the cluster is new or has been there, as its operator knows it.
+    pub state: PathBuf,
     /// Where the member's settings go.
     pub output: PathBuf,
     /// The member's data.
@@ -91,13 +93,15 @@ pub async fn run(settings: &Settings) -> Result<Start, ResetError> {
     let text = fs::read_to_string(&settings.template).await;
     let text = text.map_err(at(&settings.template, "read"))?;
     let template = Template::read(&text, &settings.data_directory.display().to_string())?;
+    let state = fs::read_to_string(&settings.state).await;
+    let state = state.map_err(at(&settings.state, "read"))?;
     let has_data = has_data(&settings.data_directory).await?;
     let connector = settings.tls.connector().await?;
     let member = Starting {
         settings,
         connector,
         has_data,
-        may_begin: template.may_begin(),
+        may_begin: template.may_begin() && is_first(&state),
     };
     let start = member.start().await?;
     if !has_data {
@@ -165,6 +169,7 @@ impl Starting<'_> {
                 own,
                 has_data: self.has_data,
                 may_begin: self.may_begin,
+                is_alone: self.settings.topology.others.is_empty(),
                 cluster,
             });
             let reason = match step {

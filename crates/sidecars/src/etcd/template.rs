@@ -11,6 +11,11 @@ const STATE: &str = "initial-cluster-state";
 const STATE_NEW: &str = "new";
 const STATE_EXISTING: &str = "existing";
 
+/// Whether the text of a file says that no cluster has been there yet. What cannot be understood lets none begin.
+pub fn is_first(state: &str) -> bool {
+    state.trim() == STATE_NEW
+}
+
 /// What makes clusters with equal addresses different from each other.
 const TOKEN: &str = "initial-cluster-token";
 
@@ -211,6 +216,19 @@ experimental-initial-corrupt-check: true
         for (text, expected) in cases {
             let refused = Template::read(text, "/var/lib/data").unwrap_err().to_string();
             assert!(refused.contains(expected), "{text}: {refused}");
+        }
+    }
+
+    #[test]
+    fn only_one_word_lets_a_cluster_begin() {
+        for (state, expected) in [
+            ("new", true),
+            ("new\n", true),
+            ("existing", false),
+            ("", false),
+            ("New", false),
+        ] {
+            assert_eq!(is_first(state), expected, "{state:?}");
         }
     }
 

@@ -1,8 +1,10 @@
 //! Certificates that the API server shows for names of the user's own.
 
-use hyperplane_api::{common::SecretName, hypershift::configuration::api_server::NamedCertificate};
+use hyperplane_api::{
+    common::SecretName, constants::objects::keys, hypershift::configuration::api_server::NamedCertificate,
+};
 
-use super::{NAME, add_volume};
+use super::{NAME, add_volume, only};
 use crate::{flags, inputs::Inputs, manifest::Workload, volumes::secret_volume};
 
 /// The most certificates that are mounted, as the schema of the spec has it.
@@ -13,12 +15,10 @@ pub(super) fn mount_named(inputs: &Inputs<'_>, workload: &mut Workload) {
     for (index, certificate) in named(inputs).enumerate() {
         let Some(secret) = secret(certificate) else { continue };
         let path = format!("/etc/kubernetes/named-certificates/{index}");
-        add_volume(
-            workload,
-            secret_volume(&format!("named-certificate-{index}"), secret),
-            &path,
-        );
-        let mut pair = format!("{path}/tls.crt,{path}/tls.key");
+        let mut volume = secret_volume(&format!("named-certificate-{index}"), secret);
+        only(&mut volume, &[keys::TLS_CERTIFICATE, keys::TLS_KEY]);
+        add_volume(workload, volume, &path);
+        let mut pair = format!("{path}/{},{path}/{}", keys::TLS_CERTIFICATE, keys::TLS_KEY);
         let names: Vec<&str> = certificate
             .names
             .iter()

@@ -50,6 +50,7 @@ fn step(has_data: bool, cluster: Cluster) -> Step {
         own: &own,
         has_data,
         may_begin: true,
+        is_alone: false,
         cluster,
     })
 }
@@ -139,13 +140,28 @@ fn a_member_that_moved_is_removed_under_its_old_address() {
 #[test]
 fn where_a_cluster_was_none_begins() {
     let own = own();
-    let facts = Facts {
-        own: &own,
-        has_data: false,
-        may_begin: false,
-        cluster: Cluster::Nobody,
+    let step = |is_alone, cluster| {
+        decide(&Facts {
+            own: &own,
+            has_data: false,
+            may_begin: false,
+            is_alone,
+            cluster,
+        })
     };
-    assert!(matches!(decide(&facts), Step::Wait(reason) if reason.contains("majority of the others")));
+    let waits = |step: Step, what: &str| matches!(step, Step::Wait(reason) if reason.contains(what));
+    assert!(waits(step(false, Cluster::Nobody), "majority of the others"));
+    let forming = Cluster::Forming(members("etcd-0? etcd-1? etcd-2?"));
+    assert!(waits(step(false, forming), "majority of those with data"));
+    // The only one that had the data says so, and does not wait for somebody who never comes.
+    let refused = step(true, Cluster::Nobody);
+    assert!(
+        matches!(&refused, Step::Refuse(reason) if reason.contains("bring the volume back")),
+        "{refused:?}"
+    );
+    // A member that comes late to a cluster that has a majority is a part of it.
+    let late = step(false, established("etcd-0 etcd-1 etcd-2?"));
+    assert!(matches!(late, Step::Start(Start::Join(_))), "{late:?}");
 }
 
 fn any_cluster() -> impl Strategy<Value = Cluster> {
@@ -193,13 +209,18 @@ fn any_cluster() -> impl Strategy<Value = Cluster> {
 
 proptest! {
     #[test]
-    fn data_is_never_given_up_and_no_second_cluster_begins(has_data: bool, may_begin: bool, cluster in any_cluster()) {
+    fn data_is_never_given_up_and_no_second_cluster_begins(
+        has_data: bool, may_begin: bool, is_alone: bool, cluster in any_cluster(),
+    ) {
         let own = own();
-        let facts = Facts { own: &own, has_data, may_begin, cluster: cluster.clone() };
+        let facts = Facts { own: &own, has_data, may_begin, is_alone, cluster: cluster.clone() };
         match decide(&facts) {
-            Step::Start(Start::WithData) | Step::Refuse(_) => prop_assert!(has_data),
+            Step::Start(Start::WithData) => prop_assert!(has_data),
+            Step::Refuse(_) => prop_assert!(has_data || is_alone && !may_begin),
             Step::Start(Start::New) => {
                 prop_assert!(!has_data);
+                // Where there was a cluster, only one with a majority is joined.
+                prop_assert!(may_begin || matches!(cluster, Cluster::Established(_)));
                 // Nobody who takes part in a cluster is left out of it.
                 if let Cluster::Established(members) | Cluster::Forming(members) = &cluster {
                     prop_assert!(!members.iter().any(Member::has_started));
@@ -225,7 +246,7 @@ proptest! {
         let own = own();
         let Cluster::Established(mut members) = cluster else { return Ok(()) };
         for _ in 0..4 {
-            let facts = Facts { own: &own, has_data: false, may_begin: true, cluster: Cluster::Established(members.clone()) };
+            let facts = Facts { own: &own, has_data: false, may_begin: true, is_alone: false, cluster: Cluster::Established(members.clone()) };
             match decide(&facts) {
                 Step::Remove(id) => members.retain(|member| member.id != id),
                 Step::Add { as_learner } => members.push(Member {
