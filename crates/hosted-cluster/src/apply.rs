@@ -148,7 +148,7 @@ async fn remove_unwanted(
             context.delete(policy.as_ref()).await?;
         }
     }
-    remove_custom_kubeconfig(context, stores, cluster, desired).await?;
+    remove_obsolete(context, stores, cluster).await?;
     remove_rights(context, stores, cluster, desired).await
 }
 
@@ -157,24 +157,13 @@ fn names_of<K: Resource>(objects: &[K], further: &[String]) -> BTreeSet<String> 
     names.chain(further.iter().cloned()).collect()
 }
 
-/// The kubeconfig for a further name goes with the name.
-async fn remove_custom_kubeconfig(
-    context: &Context,
-    stores: &Stores,
-    cluster: &HostedCluster,
-    desired: &Desired,
-) -> Result<(), Failure> {
-    let name = names::custom_kubeconfig(cluster);
-    let is_wanted = names_of(&desired.kubeconfigs, &[]).contains(&name);
-    let live = stores
-        .secrets
-        .namespace(cluster.namespace().unwrap_or_default())
-        .get(&name);
-    let has_name = cluster.spec.kube_api_server_dns_name.is_some();
-    match live.filter(|_| !is_wanted && !has_name) {
-        Some(live) => context.delete(live.as_ref()).await,
-        None => Ok(()),
+/// What the user was given for something that the cluster does not ask for any more goes with it.
+async fn remove_obsolete(context: &Context, stores: &Stores, cluster: &HostedCluster) -> Result<(), Failure> {
+    let beside = stores.secrets.namespace(cluster.namespace().unwrap_or_default());
+    for live in build::obsolete(cluster).iter().filter_map(|name| beside.get(name)) {
+        context.delete(live.as_ref()).await?;
     }
+    Ok(())
 }
 
 async fn remove_rights(

@@ -24,7 +24,7 @@ pub use self::rbac::manager_rules;
 pub(crate) use self::{
     cluster_api::{ClusterApi, cluster_with_pause},
     hosted_control_plane::with_pause,
-    kubeconfig::kubeadmin_password,
+    kubeconfig::{kubeadmin_password, obsolete},
     namespace::claim,
 };
 use crate::{dereference::Seen, metadata, names, settings::HostedClusterSettings, validate::Case};

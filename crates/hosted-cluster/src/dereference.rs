@@ -24,7 +24,7 @@ use k8s_openapi::api::{
 use kube::ResourceExt as _;
 
 pub(crate) use self::sources::{Content, Source, State};
-use crate::{metadata, names, references, stores::Stores};
+use crate::{infra_id, metadata, names, references, settings::ManagementNetworks, stores::Stores};
 
 /// What a run has seen.
 #[derive(Clone, Debug, Default)]
@@ -47,8 +47,12 @@ pub(crate) struct Seen {
     pub(crate) services: Vec<Arc<Service>>,
     /// The ignition server.
     pub(crate) ignition_server: Option<Arc<Deployment>>,
-    /// In how many zones the management cluster has nodes.
+    /// In how many zones the management cluster has nodes for the control plane.
     pub(crate) zones: usize,
+    /// Networks of the management cluster that are closed to tenants.
+    pub(crate) closed_networks: Vec<String>,
+    /// The other cluster that has the name of this one's infrastructure, and had it first.
+    pub(crate) infra_id_holder: Option<String>,
     /// Secrets beside the cluster that have a name which we need, and are not ours.
     pub(crate) taken_names: Vec<String>,
     /// Namespaces that exist among those that the cluster names.
@@ -60,6 +64,7 @@ pub(crate) async fn dereference(
     context: &Context,
     stores: &Stores,
     driver: &Driver,
+    networks: &ManagementNetworks,
     cluster: &HostedCluster,
 ) -> Result<Seen, Failure> {
     let name = names::namespace_of(cluster);
@@ -73,25 +78,22 @@ pub(crate) async fn dereference(
     } else {
         Objects::default()
     };
-    let sources = match hyperplane_platforms::of(&cluster.spec) {
-        Ok(platform) => {
-            let (orders, _) = references::orders(cluster, platform);
-            sources::read(context, stores, cluster, &objects, orders).await?
-        }
-        Err(_) => Vec::new(),
-    };
+    let (orders, _) = references::orders(cluster);
+    let sources = sources::read(context, stores, cluster, &objects, orders).await?;
+    let control_plane = stores.control_planes.namespace(&name).get(&cluster.name_any());
+    let control_plane = control_plane.filter(|_| is_ours);
     let infra_id = cluster.spec.infra_id.as_ref().map(InfraId::as_str);
     Ok(Seen {
         namespace,
-        control_plane: stores
-            .control_planes
-            .namespace(&name)
-            .get(&cluster.name_any())
-            .filter(|_| is_ours),
+        infra_id_holder: infra_id.and_then(|id| {
+            let all = stores.control_planes.by_index(infra_id::INDEX, id);
+            infra_id::holder(control_plane.as_deref(), &all, &name)
+        }),
+        control_plane,
         cluster_api: infra_id
             .and_then(|id| stores.clusters.namespace(&name).get(id))
             .filter(|_| is_ours),
-        node_pools: node_pools(stores, cluster),
+        node_pools: stores.node_pools_of(cluster),
         releases: stores.releases.all(),
         sources,
         objects,
@@ -101,20 +103,11 @@ pub(crate) async fn dereference(
             .namespace(&name)
             .get("ignition-server")
             .filter(|_| is_ours),
-        zones: stores.zones(),
+        zones: stores.zones(cluster),
+        closed_networks: stores.closed_networks(networks),
         taken_names: taken_names(stores, cluster),
         namespaces: named_namespaces(stores, cluster),
     })
-}
-
-/// The pools of a cluster.
-pub(crate) fn node_pools(stores: &Stores, cluster: &HostedCluster) -> Vec<Arc<NodePool>> {
-    let mut pools = stores
-        .node_pools
-        .namespace(cluster.namespace().unwrap_or_default())
-        .all();
-    pools.retain(|pool| pool.spec.cluster_name.as_str() == cluster.name_any());
-    pools
 }
 
 fn taken_names(stores: &Stores, cluster: &HostedCluster) -> Vec<String> {

@@ -19,21 +19,27 @@ mod defaults;
 mod deletion;
 mod dereference;
 mod duration;
+mod infra_id;
 mod metadata;
 mod names;
 mod network;
+mod nodes;
 mod pause;
 mod reconciler;
 mod references;
 mod settings;
 mod status;
 mod stores;
+mod surroundings;
 mod sweep;
 #[cfg(test)]
 mod testing;
 mod triggers;
 mod user_ids;
 mod validate;
+mod verifying_keys;
+
+use std::sync::Once;
 
 use hyperplane_component_driver::{Driver, Owners};
 use hyperplane_runtime::{Manager, Scope, Watch};
@@ -49,6 +55,12 @@ use self::{reconciler::HostedClusters, stores::Stores, user_ids::UserIds};
 /// The name of the controller, and of its field manager for ever.
 pub const NAME: &str = "hosted-cluster";
 
+/// Whether a text is a network in CIDR notation, and what is wrong with it where it is not.
+pub fn check_network(text: &str) -> Result<(), String> {
+    let read = text.parse::<network::Network>();
+    read.map(drop).map_err(|error| error.to_string())
+}
+
 /// Adds the operator to a manager.
 pub fn register(manager: &mut Manager, settings: HostedClusterSettings) {
     let driver = Driver::new(manager, &Scope::Everywhere, settings.facts.has_monitors);
@@ -58,6 +70,7 @@ pub fn register(manager: &mut Manager, settings: HostedClusterSettings) {
         stores: stores.clone(),
         settings,
         user_ids: UserIds::default(),
+        warned: Once::new(),
     };
     let builder = manager.controller(NAME, Watch::all(), reconciler);
     let builder = driver.watched(builder, Owners::Annotation);

@@ -1,6 +1,6 @@
 //! One run: look, complete, judge, make, report. Decisions are made elsewhere.
 
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use hyperplane_api::{
     constants::{finalizers, objects::keys},
@@ -38,6 +38,8 @@ pub(crate) struct HostedClusters {
     pub(crate) stores: Stores,
     pub(crate) settings: HostedClusterSettings,
     pub(crate) user_ids: UserIds,
+    /// Whether it was said that nothing is known of the networks of the management cluster.
+    pub(crate) warned: Once,
 }
 
 impl Reconciler for HostedClusters {
@@ -49,7 +51,8 @@ impl Reconciler for HostedClusters {
     async fn reconcile(&self, context: &Context, cluster: Arc<HostedCluster>) -> Result<Next, Failure> {
         let now = context.now();
         let pause = PauseState::of(&cluster, now);
-        let mut seen = dereference(context, &self.stores, &self.driver, &cluster).await?;
+        let mut seen = dereference(context, &self.stores, &self.driver, &self.settings.networks, &cluster).await?;
+        self.warn_once(&seen);
         if !pause.is_paused()
             && let Some(completion) = defaults::complete(&cluster, &seen, &self.settings)
         {
@@ -98,6 +101,18 @@ fn next(pause: &PauseState) -> Next {
 }
 
 impl HostedClusters {
+    /// Without a network to close, tenants reach whatever the management cluster lets them.
+    fn warn_once(&self, seen: &Seen) {
+        if seen.closed_networks.is_empty() {
+            self.warned.call_once(|| {
+                tracing::warn!(
+                    "Nothing is known of the networks of the management cluster: control planes are not kept from them. \
+                     Name them with --management-network."
+                );
+            });
+        }
+    }
+
     /// Writes back what was chosen for a cluster.
     async fn complete(
         &self,

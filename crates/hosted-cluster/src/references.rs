@@ -7,7 +7,7 @@ use hyperplane_api::{
     constants::objects::{certificates, copies, keys},
     hypershift::hosted_cluster::{HostedCluster, HostedClusterSpec},
 };
-use hyperplane_platforms::{KeyCopy, Platform, Problem, SecretCopy};
+use hyperplane_platforms::{KeyCopy, Problem, SecretCopy};
 use kube::ResourceExt as _;
 
 /// The keys of the Secret with which a user gives the key of service account tokens.
@@ -71,20 +71,19 @@ pub(crate) struct Order {
     pub(crate) keys: Vec<KeyCopy>,
 }
 
-/// Everything that a cluster refers to, and what is wrong with how it does.
-pub(crate) fn orders(cluster: &HostedCluster, platform: &dyn Platform) -> (Vec<Order>, Vec<Problem>) {
+/// Everything that a cluster refers to, and what is wrong with how it does. What only a platform could tell is left out
+/// where nobody here knows the platform.
+pub(crate) fn orders(cluster: &HostedCluster) -> (Vec<Order>, Vec<Problem>) {
     let spec = &cluster.spec;
     let mut orders = fixed(spec).collect::<Vec<_>>();
-    orders.extend(
-        platform
-            .credentials(spec)
-            .into_iter()
-            .map(|copy| of_platform(copy, Purpose::Credentials)),
-    );
     let mut problems = Vec::new();
-    match platform.encryption_keys(spec) {
-        Ok(keys) => orders.extend(keys.into_iter().map(|copy| of_platform(copy, Purpose::EncryptionKey))),
-        Err(problem) => problems.push(problem),
+    if let Ok(platform) = hyperplane_platforms::of(spec) {
+        let credentials = platform.credentials(spec).into_iter();
+        orders.extend(credentials.map(|copy| of_platform(copy, Purpose::Credentials)));
+        match platform.encryption_keys(spec) {
+            Ok(keys) => orders.extend(keys.into_iter().map(|copy| of_platform(copy, Purpose::EncryptionKey))),
+            Err(problem) => problems.push(problem),
+        }
     }
     orders.extend(configuration::orders(spec));
     (orders, problems)
@@ -92,11 +91,8 @@ pub(crate) fn orders(cluster: &HostedCluster, platform: &dyn Platform) -> (Vec<O
 
 /// What a cluster refers to, as an index keeps it: kind/namespace/name.
 pub(crate) fn index_of(cluster: &HostedCluster) -> Vec<String> {
-    let Ok(platform) = hyperplane_platforms::of(&cluster.spec) else {
-        return Vec::new();
-    };
     let namespace = cluster.namespace().unwrap_or_default();
-    let (orders, _) = orders(cluster, platform);
+    let (orders, _) = orders(cluster);
     orders
         .iter()
         .map(|order| index_key(order.kind, &namespace, &order.source))

@@ -10,7 +10,7 @@ use hyperplane_runtime::Entropy;
 pub struct HostedClusterSettings {
     /// What components must know of the management cluster.
     pub facts: Facts,
-    /// Which kinds of infrastructure providers the management cluster serves. A kind that is not served cannot be watched.
+    /// Which kinds the management cluster serves. A kind that is not served cannot be watched.
     pub served: ServedKinds,
     /// Whether pods must be told their user, because the management cluster assigns none.
     pub assigns_user_ids: bool,
@@ -24,13 +24,15 @@ pub struct HostedClusterSettings {
     pub entropy: Entropy,
 }
 
-/// Which kinds of infrastructure providers can be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Which kinds the management cluster has that not every one has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ServedKinds {
     /// KubevirtCluster.
     pub kubevirt: bool,
     /// AgentCluster.
     pub agent: bool,
+    /// ServiceCIDR.
+    pub service_cidr: bool,
 }
 
 impl ServedKinds {
@@ -38,20 +40,19 @@ impl ServedKinds {
     pub const ALL: Self = Self {
         kubevirt: true,
         agent: true,
+        service_cidr: true,
     };
 }
 
 /// What network policies must know of the management cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ManagementNetworks {
-    /// Addresses of its API server, one by one.
-    pub api_server: Vec<String>,
-    /// Networks that tenants must not reach: its pods, its Services, and whatever an administrator adds.
+    /// Networks that tenants must not reach, besides those that the cluster itself tells.
     pub closed: Vec<String>,
     /// Labels of the namespaces with its DNS servers.
     pub dns: Vec<BTreeMap<String, String>>,
     /// Labels of the namespaces that collect metrics.
-    pub monitoring: BTreeMap<String, String>,
+    pub monitoring: Vec<BTreeMap<String, String>>,
     /// Labels of the namespaces with its own router; none where tenants are not published through it.
     pub ingress: Option<BTreeMap<String, String>>,
 }
@@ -60,13 +61,12 @@ impl Default for ManagementNetworks {
     fn default() -> Self {
         let label = |key: &str, value: &str| BTreeMap::from([(key.to_owned(), value.to_owned())]);
         Self {
-            api_server: Vec::new(),
             closed: Vec::new(),
             dns: vec![
                 label("kubernetes.io/metadata.name", "kube-system"),
                 label("kubernetes.io/metadata.name", "openshift-dns"),
             ],
-            monitoring: label("network.openshift.io/policy-group", "monitoring"),
+            monitoring: vec![label("network.openshift.io/policy-group", "monitoring")],
             ingress: None,
         }
     }

@@ -13,7 +13,10 @@ use hyperplane_planner::{
     version::{Scheme, Version},
 };
 use jiff::Timestamp;
-use k8s_openapi::api::core::v1::Namespace;
+use k8s_openapi::{
+    ByteString,
+    api::core::v1::{Namespace, Secret},
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -46,11 +49,7 @@ pub(crate) fn settings() -> HostedClusterSettings {
         },
         served: ServedKinds::ALL,
         assigns_user_ids: false,
-        networks: ManagementNetworks {
-            api_server: vec!["192.0.2.10".to_owned()],
-            closed: vec!["10.128.0.0/14".to_owned(), "172.30.0.0/16".to_owned()],
-            ..ManagementNetworks::default()
-        },
+        networks: ManagementNetworks::default(),
         management_platform: None,
         seed: 7,
         entropy: hyperplane_runtime::Entropy::new(|bytes| bytes.fill(7)),
@@ -91,11 +90,8 @@ pub(crate) fn services(strategy: &str) -> Value {
 
 /// What a run sees of a cluster whose every reference leads somewhere.
 pub(crate) fn seen(cluster: &HostedCluster) -> Seen {
-    let sources = match hyperplane_platforms::of(&cluster.spec) {
-        Ok(platform) => references::orders(cluster, platform).0,
-        Err(_) => Vec::new(),
-    };
-    let sources = sources.into_iter().map(|order| {
+    let (orders, _) = references::orders(cluster);
+    let sources = orders.into_iter().map(|order| {
         let mut content = Content {
             stamp: format!("clusters/{}@uid/1", order.source),
             ..Content::default()
@@ -111,6 +107,9 @@ pub(crate) fn seen(cluster: &HostedCluster) -> Seen {
     Seen {
         sources: sources.collect(),
         zones: 3,
+        closed_networks: ["10.128.0.0/14", "172.30.0.0/16", "192.0.2.10/32"]
+            .map(str::to_owned)
+            .into(),
         namespaces: [("hosts".to_owned(), true)].into(),
         ..Seen::default()
     }
@@ -132,6 +131,26 @@ pub(crate) fn set_source(seen: &mut Seen, field: &str, key: &str, value: &[u8]) 
         panic!("{field} is missing");
     };
     content.data.insert(key.to_owned(), value.to_vec());
+}
+
+/// Puts a Secret into the namespace of the control plane: a copy of an original in some state, or something else.
+pub(crate) fn put_secret(seen: &mut Seen, name: &str, copied_from: Option<&str>, data: &[(&str, &[u8])]) {
+    let mut secret = Secret::default();
+    secret.metadata.name = Some(name.to_owned());
+    let stamp = copied_from.map(|stamp| (ours::COPIED_FROM.as_str().to_owned(), stamp.to_owned()));
+    secret.metadata.annotations = stamp.map(|stamp| [stamp].into());
+    let data = data
+        .iter()
+        .map(|(key, value)| ((*key).to_owned(), ByteString(value.to_vec())));
+    secret.data = Some(data.collect());
+    seen.objects.secrets.insert(name.to_owned(), Arc::new(secret));
+}
+
+/// Gives a cluster the control plane that it asks for, with changes.
+pub(crate) fn put_control_plane(cluster: &HostedCluster, seen: &mut Seen, change: &Value) {
+    let made = desired(cluster, seen, &settings()).control_plane;
+    seen.namespace = Some(namespace(cluster, UID));
+    seen.control_plane = Some(live(&made, change));
 }
 
 /// The namespace of the control plane, made for somebody.

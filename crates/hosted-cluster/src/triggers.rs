@@ -12,16 +12,16 @@ use hyperplane_api::{
 use hyperplane_runtime::{ControllerBuilder, ObjectKey, Watch};
 use k8s_openapi::api::{
     core::v1::{ConfigMap, Namespace, Secret},
-    networking::v1::NetworkPolicy,
+    networking::v1::{NetworkPolicy, ServiceCIDR},
     rbac::v1::{ClusterRole, ClusterRoleBinding},
 };
 use kube::{ResourceExt as _, core::PartialObjectMeta};
 
 use crate::{
-    names,
+    infra_id, names,
     reconciler::HostedClusters,
     references::{self, SourceKind},
-    stores::{Stores, of_others, ours},
+    stores::{Stores, api_servers, of_others, ours},
 };
 
 /// The index of clusters by the objects of users that matter to them.
@@ -31,7 +31,11 @@ const IMAGES: &str = "release-images";
 /// The index of clusters by the namespace of their control plane, or what they name as such.
 const NAMESPACES: &str = "namespaces";
 
-/// Adds all of them.
+/// The index under which every cluster is found.
+const EVERYTHING: &str = "everything";
+
+/// Adds all of them. Nodes say something every few seconds, and cause no run: what they bring is taken up with the next
+/// one, at the latest when all clusters are looked at again.
 pub(crate) fn add<'m>(
     builder: ControllerBuilder<'m, HostedClusters>,
     stores: &Stores,
@@ -45,7 +49,11 @@ pub(crate) fn add<'m>(
         .owns_by_annotation(ours::<ClusterRoleBinding>(), cluster)
         .owns_by_annotation(Watch::<Namespace>::all(), cluster)
         .watches(Watch::<NodePool>::all(), cluster_of)
-        .reads(&stores.nodes);
+        .reads(&stores.nodes)
+        .watches_referenced(api_servers(), EVERYTHING, everything, |_| everyone());
+    if stores.service_ranges.is_some() {
+        builder = builder.watches_referenced(Watch::<ServiceCIDR>::all(), EVERYTHING, everything, |_| everyone());
+    }
     if stores.kubevirt.is_some() {
         builder = builder.owns_by_annotation(ours::<KubevirtCluster>(), cluster);
     }
@@ -70,6 +78,13 @@ fn referenced(builder: ControllerBuilder<'_, HostedClusters>) -> ControllerBuild
             sources,
             |config_map| source(SourceKind::ConfigMap, config_map.namespace(), &config_map.name_any()),
         )
+        // A control plane that goes leaves the name of its infrastructure to whoever waits for it.
+        .watches_referenced(
+            Watch::<HostedControlPlane>::all(),
+            infra_id::INDEX,
+            infra_id::of_cluster,
+            infra_id::of_control_plane,
+        )
         // A namespace that somebody else made matters to whoever wants its name.
         .watches_referenced(Watch::<Namespace>::all(), NAMESPACES, namespaces, |namespace| {
             vec![namespace.name_any()]
@@ -80,6 +95,14 @@ fn referenced(builder: ControllerBuilder<'_, HostedClusters>) -> ControllerBuild
             namespaces,
             |machine| machine.namespace().into_iter().collect(),
         )
+}
+
+fn everything(_: &HostedCluster) -> Vec<String> {
+    everyone()
+}
+
+fn everyone() -> Vec<String> {
+    vec![EVERYTHING.to_owned()]
 }
 
 fn cluster_of(pool: &NodePool) -> BTreeSet<ObjectKey> {

@@ -1,11 +1,13 @@
 //! Every rule that needs more than a schema, one family per file. All that is wrong is said at once. Pure: everything that
 //! is judged was read before.
 
+mod encryption;
 mod immutable;
 mod labels;
 mod namespace;
 mod networks;
 mod release;
+mod reserved;
 mod services;
 mod sources;
 mod support;
@@ -49,6 +51,10 @@ pub(crate) struct Verdict {
     pub(crate) releases: Option<ReleasePair>,
     /// The pull secret is missing, without which a release cannot be pulled either.
     pub(crate) lacks_pull_secret: bool,
+    /// The certificates of the proxy are missing, so that nothing can be said of them.
+    pub(crate) lacks_proxy_bundle: bool,
+    /// Nobody here knows the platform, so that nothing can be said of what concerns it.
+    pub(crate) lacks_platform: bool,
 }
 
 impl Verdict {
@@ -68,7 +74,7 @@ impl Verdict {
     }
 }
 
-/// Judges a cluster.
+/// Judges a cluster. What can be judged without the platform is, even where nobody here knows the platform.
 pub(crate) fn validate(case: &Case<'_>) -> Verdict {
     let mut verdict = Verdict::default();
     let configuration = &mut verdict.configuration;
@@ -77,23 +83,29 @@ pub(crate) fn validate(case: &Case<'_>) -> Verdict {
     networks::judge(case, configuration);
     labels::judge(case, configuration);
     immutable::judge(case, configuration);
-    match support::platform(case) {
+    encryption::judge(case, configuration);
+    configuration.extend(references::orders(case.cluster).1);
+    let platform = support::platform(case);
+    match &platform {
         Ok(platform) => {
             configuration.extend(platform.validate(case.cluster, &surroundings(case)));
-            configuration.extend(references::orders(case.cluster, platform).1);
-            judge_releases(case, platform, &mut verdict);
+            verdict.support.extend(support::provider(case, *platform));
         }
-        Err(problem) => verdict.support.push(problem),
+        Err(problem) => verdict.support.push(problem.clone()),
     }
+    verdict.lacks_platform = platform.is_err();
+    judge_releases(case, platform.ok(), &mut verdict);
     sources::judge(case, &mut verdict);
     verdict
 }
 
-fn judge_releases(case: &Case<'_>, platform: &dyn Platform, verdict: &mut Verdict) {
+fn judge_releases(case: &Case<'_>, platform: Option<&dyn Platform>, verdict: &mut Verdict) {
     match release::resolve(case) {
         Ok(pair) => {
             release::judge(case, &pair, &mut verdict.release);
-            support::architecture(&pair, platform, &mut verdict.support);
+            if let Some(platform) = platform {
+                support::architecture(&pair, platform, &mut verdict.support);
+            }
             upgrade::judge(case, &pair, &mut verdict.upgrade);
             verdict.releases = Some(pair);
         }
@@ -116,10 +128,12 @@ pub fn rules() -> Vec<&'static Rule> {
         networks::RULES,
         labels::RULES,
         immutable::RULES,
+        encryption::RULES,
         support::RULES,
         release::RULES,
         upgrade::RULES,
         sources::RULES,
+        reserved::RULES,
     ];
     ours.into_iter()
         .flatten()

@@ -56,7 +56,8 @@ const ACTIVE_KEY: Rule = Rule {
 /// The rules of this file.
 pub(crate) const RULES: &[Rule] = &[KEY_SERVICE, ACTIVE_KEY];
 
-/// The keys of AES-CBC; platforms without a key service know nothing else.
+/// The keys of AES-CBC; platforms without a key service know nothing else. They are copied in this order: what the active
+/// key was must be there as the key before, before another is the active one.
 pub(crate) fn aescbc_keys(spec: &HostedClusterSpec) -> Result<Vec<SecretCopy>, Problem> {
     let Some(encryption) = &spec.secret_encryption else {
         return Ok(Vec::new());
@@ -87,8 +88,8 @@ pub(crate) fn aescbc_keys(spec: &HostedClusterSpec) -> Result<Vec<SecretCopy>, P
         target,
         keys: vec![KeyCopy::same(keys::ENCRYPTION_KEY)],
     };
-    let mut found = vec![copy("activeKey", &keys.active_key.name, copies::ENCRYPTION_KEY)];
     let before = keys.backup_key.as_ref().filter(|before| !before.name.is_empty());
-    found.extend(before.map(|before| copy("backupKey", &before.name, copies::ENCRYPTION_KEY_BEFORE)));
-    Ok(found)
+    let before = before.map(|before| copy("backupKey", &before.name, copies::ENCRYPTION_KEY_BEFORE));
+    let active = copy("activeKey", &keys.active_key.name, copies::ENCRYPTION_KEY);
+    Ok(before.into_iter().chain([active]).collect())
 }

@@ -74,7 +74,7 @@ pub trait Platform: fmt::Debug + Sync {
     /// Secrets of the user that the platform needs in the namespace of the control plane.
     fn credentials(&self, spec: &HostedClusterSpec) -> Vec<SecretCopy>;
 
-    /// Keys for Secrets in etcd that the control plane needs; the problem where it cannot have such.
+    /// Keys for Secrets in etcd that the control plane needs, in the order in which they are copied; the problem where it cannot have such.
     fn encryption_keys(&self, spec: &HostedClusterSpec) -> Result<Vec<SecretCopy>, Problem> {
         copies::aescbc_keys(spec)
     }

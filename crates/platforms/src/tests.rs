@@ -135,5 +135,5 @@ fn both_keys_are_copied_under_names_of_ours() {
     );
     let keys = of(&cluster.spec).unwrap().encryption_keys(&cluster.spec).unwrap();
     let names: Vec<(&str, &str)> = keys.iter().map(|key| (key.source.as_str(), key.target)).collect();
-    assert_eq!(names, [("new", "aescbc-active-key"), ("old", "aescbc-backup-key")]);
+    assert_eq!(names, [("old", "aescbc-backup-key"), ("new", "aescbc-active-key")]);
 }

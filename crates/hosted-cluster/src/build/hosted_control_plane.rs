@@ -140,12 +140,13 @@ fn ingress_domain(blueprint: &Blueprint<'_>) -> Option<(String, String)> {
 /// A restart that the cluster asks for is handed on once. One that was asked of the control plane itself is left alone until
 /// the cluster asks again.
 fn restart(blueprint: &Blueprint<'_>) -> Vec<(String, String)> {
-    let Some(wanted) = annotations::RESTART_DATE.of(blueprint.cluster) else {
-        return Vec::new();
-    };
     let live = blueprint.seen.control_plane.as_deref();
     let synced = live.and_then(|live| ours::RESTART_DATE_SYNCED.of(live));
     let present = live.and_then(|live| annotations::RESTART_DATE.of(live));
+    // Pods carry the date: taking it back would restart them once more.
+    let Some(wanted) = annotations::RESTART_DATE.of(blueprint.cluster).or(synced) else {
+        return Vec::new();
+    };
     let mut found = vec![pair(ours::RESTART_DATE_SYNCED, wanted)];
     let is_overridden = synced == Some(wanted) && present.is_some_and(|present| present != wanted);
     if !is_overridden {

@@ -70,6 +70,8 @@ const FURTHER: &[Annotation] = &[
     annotations::CAPI_PROVIDER_KUBEVIRT_IMAGE,
     annotations::CAPI_PROVIDER_AGENT_IMAGE,
     annotations::MACHINE_APPROVER_IMAGE,
+    annotations::DISABLE_MONITORING_SERVICES,
+    annotations::SCOPE,
     annotations::CERTIFICATE_VALIDITY,
     annotations::CERTIFICATE_RENEWAL,
     ours::KEY_ALGORITHM,

@@ -41,7 +41,7 @@ pub(super) fn build(blueprint: &Blueprint<'_>) -> Access {
         roles::CONTROL_PLANE_OPERATOR,
         access::control_plane_operator_rules(),
     );
-    granted.operator(blueprint, roles::PKI_OPERATOR, hyperplane_pki_issue::access::rules());
+    granted.operator(blueprint, roles::PKI_OPERATOR, access::pki_operator_rules());
     granted.operator(blueprint, roles::CONFIG_OPERATOR, access::config_operator_rules());
     granted.everywhere(
         blueprint,

@@ -77,8 +77,8 @@ fn references_lead_to_copies_and_nothing_of_an_original_but_its_data_is_copied()
             "pull-secret",
             "ssh-key",
             "kas-audit-webhook",
-            "aescbc-active-key",
-            "aescbc-backup-key"
+            "aescbc-backup-key",
+            "aescbc-active-key"
         ]
     );
     for secret in &everything.secrets {
@@ -187,6 +187,28 @@ fn a_restart_is_handed_on_once() {
         annotations_of(&desired(&asking("tuesday"), &seen, &settings()))[key],
         "tuesday"
     );
+}
+
+#[test]
+fn a_restart_that_is_not_asked_for_any_more_restarts_nothing() {
+    let key = annotations::RESTART_DATE.as_str();
+    let asking = cluster(&json!({"metadata": {"annotations": {key: "monday"}}}));
+    let mut seen = seen(&asking);
+    let first = desired(&asking, &seen, &settings());
+    seen.namespace = Some(namespace(&asking, UID));
+    seen.control_plane = Some(live(&first.control_plane, &json!({})));
+    let silent = cluster(&json!({}));
+    assert_eq!(
+        annotations_of(&desired(&silent, &seen, &settings())),
+        annotations_of(&first),
+        "what pods carry stays"
+    );
+    let local = json!({"metadata": {"annotations": {key: "own"}}});
+    seen.control_plane = Some(live(&first.control_plane, &local));
+    let found = annotations_of(&desired(&silent, &seen, &settings()));
+    assert_eq!(found.get(key), None, "its own restart stays");
+    seen.control_plane = None;
+    assert_eq!(annotations_of(&desired(&silent, &seen, &settings())).get(key), None);
 }
 
 #[test]

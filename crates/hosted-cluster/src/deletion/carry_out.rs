@@ -29,6 +29,10 @@ pub(crate) async fn carry_out(
             Deed::Resume => resume(context, cluster, remains).await?,
             Deed::DeleteNodePools => delete_all(context, &remains.node_pools).await?,
             Deed::DeleteClusterApi => delete_all(context, remains.cluster_api.as_slice()).await?,
+            Deed::DeleteInfrastructure => {
+                delete_all(context, &remains.kubevirt).await?;
+                delete_all(context, &remains.agents).await?;
+            }
             Deed::ReleaseProviders => components::release(context, stores, &names::namespace_of(cluster)).await?,
             Deed::DeleteCredentials => delete_all(context, &remains.credentials).await?,
             Deed::DeleteControlPlane => delete_all(context, remains.control_plane.as_slice()).await?,

@@ -15,8 +15,9 @@ use hyperplane_api::{
         node_pool::NodePool,
         paused::pause,
     },
+    infrastructure::{agent_cluster::AgentCluster, kubevirt_cluster::KubevirtCluster},
 };
-use hyperplane_runtime::{Context, Failure, Kind, ObjectKey};
+use hyperplane_runtime::{Context, Failure, Kind, ObjectKey, Store};
 use jiff::Timestamp;
 use k8s_openapi::api::{
     core::v1::{Namespace, Secret},
@@ -26,7 +27,7 @@ use kube::{Api, Resource, ResourceExt as _, api::ListParams};
 
 use super::order::{Facts, Presence};
 use crate::{
-    components, dereference, duration, metadata, names,
+    components, duration, metadata, names,
     stores::{Stores, made_for},
 };
 
@@ -36,6 +37,8 @@ pub(crate) struct Remains {
     pub(crate) namespace: Option<Arc<Namespace>>,
     pub(crate) control_plane: Option<Arc<HostedControlPlane>>,
     pub(crate) cluster_api: Option<Arc<Cluster>>,
+    pub(crate) kubevirt: Vec<Arc<KubevirtCluster>>,
+    pub(crate) agents: Vec<Arc<AgentCluster>>,
     pub(crate) node_pools: Vec<Arc<NodePool>>,
     pub(crate) credentials: Vec<Arc<Secret>>,
     pub(crate) kubeconfigs: Vec<Arc<Secret>>,
@@ -78,7 +81,9 @@ pub(crate) async fn look(context: &Context, stores: &Stores, cluster: &HostedClu
         cluster_api: infra_id
             .and_then(|id| stores.clusters.namespace(&name).get(id))
             .filter(|_| inside),
-        node_pools: dereference::node_pools(stores, cluster),
+        kubevirt: infrastructure(stores.kubevirt.as_ref().filter(|_| inside), &name),
+        agents: infrastructure(stores.agents.as_ref().filter(|_| inside), &name),
+        node_pools: stores.node_pools_of(cluster),
         credentials: if inside {
             credentials(stores, cluster, &name)
         } else {
@@ -103,6 +108,7 @@ fn facts(stores: &Stores, cluster: &HostedCluster, remains: &Remains, now: Times
         node_pools: remains.node_pools.iter().map(|pool| pool.name_any()).collect(),
         has_kept_pools: remains.node_pools.iter().any(is_kept),
         cluster_api: presence(remains.cluster_api.as_ref()),
+        infrastructure: presence(remains.kubevirt.first()).max(presence(remains.agents.first())),
         machines: machines.map(|machine| machine.name_any()).collect(),
         providers: present(remains.namespace.is_some() && has_held_providers(stores, &namespace)),
         credentials: remains.credentials.iter().map(|secret| secret.name_any()).collect(),
@@ -114,6 +120,11 @@ fn facts(stores: &Stores, cluster: &HostedCluster, remains: &Remains, now: Times
         grace: grace(cluster),
         destroyed_for: destroyed_for(cluster, now),
     }
+}
+
+/// What stands for the infrastructure of whatever is in a namespace.
+fn infrastructure<K: Kind>(store: Option<&Store<K>>, namespace: &str) -> Vec<Arc<K>> {
+    store.map(|store| store.namespace(namespace).all()).unwrap_or_default()
 }
 
 const fn present(is_present: bool) -> Presence {

@@ -6,15 +6,15 @@ use std::time::Duration;
 use hyperplane_runtime::Failure;
 
 /// Whether something is there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Presence {
     /// It is not, or is not ours.
     #[default]
     Absent,
-    /// It is, and nobody has deleted it.
-    Present,
     /// It was deleted, and something holds it.
     Leaving,
+    /// It is, and nobody has deleted it.
+    Present,
 }
 
 /// What remains of a cluster.
@@ -28,6 +28,8 @@ pub(crate) struct Facts {
     pub(crate) has_kept_pools: bool,
     /// What stands for it in Cluster API.
     pub(crate) cluster_api: Presence,
+    /// What stands for its infrastructure in Cluster API.
+    pub(crate) infrastructure: Presence,
     /// Names of machines in its namespace.
     pub(crate) machines: Vec<String>,
     /// Programs that end machines, and that we hold.
@@ -59,6 +61,8 @@ pub(crate) enum Deed {
     DeleteNodePools,
     /// Delete what stands for the cluster in Cluster API.
     DeleteClusterApi,
+    /// Delete what stands for its infrastructure.
+    DeleteInfrastructure,
     /// Let programs go that end machines.
     ReleaseProviders,
     /// Delete credentials.
@@ -117,7 +121,8 @@ pub(crate) fn next(facts: &Facts) -> Step {
         .unwrap_or_else(|| grace(facts))
 }
 
-/// Pools first, then what stands for the cluster in Cluster API, whose controllers end the machines.
+/// Pools first, then what stands for the cluster in Cluster API, whose controllers end the machines, and last the
+/// infrastructure that the machines were part of.
 fn machines(facts: &Facts) -> Option<Step> {
     let mut deeds: Vec<Deed> = facts.needs_resuming.then_some(Deed::Resume).into_iter().collect();
     if !facts.node_pools.is_empty() {
@@ -134,6 +139,11 @@ fn machines(facts: &Facts) -> Option<Step> {
     }
     if !facts.machines.is_empty() {
         return Some(Step::waiting(deeds, named("Machines", &facts.machines)));
+    }
+    // Whoever manages the Cluster deletes it, too; where nobody does, and the namespace stays, it would stay with it.
+    if facts.infrastructure != Presence::Absent {
+        deeds.extend((facts.infrastructure == Presence::Present).then_some(Deed::DeleteInfrastructure));
+        return Some(Step::waiting(deeds, "the infrastructure of Cluster API to be gone"));
     }
     facts
         .needs_resuming

@@ -14,6 +14,7 @@ const MOST_RUNS: usize = 200;
 struct Patience {
     pools: usize,
     cluster: usize,
+    infrastructure: usize,
     machines: usize,
     control_plane: usize,
     namespace: usize,
@@ -35,11 +36,16 @@ impl World {
                 Deed::Resume => facts.needs_resuming = false,
                 Deed::DeleteNodePools => facts.has_kept_pools = false,
                 Deed::DeleteClusterApi => facts.cluster_api = Presence::Leaving,
+                Deed::DeleteInfrastructure => {
+                    assert!(facts.machines.is_empty() && facts.cluster_api == Presence::Absent);
+                    facts.infrastructure = Presence::Leaving;
+                }
                 Deed::ReleaseProviders => facts.providers = Presence::Absent,
                 Deed::DeleteCredentials => facts.credentials.clear(),
                 Deed::DeleteControlPlane => {
                     assert!(facts.machines.is_empty() && facts.node_pools.is_empty());
                     assert_eq!(facts.cluster_api, Presence::Absent);
+                    assert_eq!(facts.infrastructure, Presence::Absent);
                     facts.control_plane = Presence::Leaving;
                 }
                 Deed::DeleteTraces => {
@@ -75,6 +81,9 @@ impl World {
         if facts.cluster_api == Presence::Leaving && facts.machines.is_empty() && is_over(&mut self.patience.cluster) {
             facts.cluster_api = Presence::Absent;
         }
+        if facts.infrastructure == Presence::Leaving && is_over(&mut self.patience.infrastructure) {
+            facts.infrastructure = Presence::Absent;
+        }
         if facts.control_plane == Presence::Leaving && is_over(&mut self.patience.control_plane) {
             facts.control_plane = Presence::Absent;
         }
@@ -100,7 +109,8 @@ prop_compose! {
     fn states()(
         flags in proptest::collection::vec(any::<bool>(), 5),
         (node_pools, machines, credentials) in (names(), names(), names()),
-        (cluster_api, control_plane, namespace) in (presences(), presences(), presences()),
+        (cluster_api, infrastructure) in (presences(), presences()),
+        (control_plane, namespace) in (presences(), presences()),
         grace in 0_u64..100,
     ) -> Facts {
         Facts {
@@ -108,6 +118,7 @@ prop_compose! {
             has_kept_pools: flags[1] && !node_pools.is_empty(),
             node_pools,
             cluster_api,
+            infrastructure,
             machines,
             providers: if flags[2] { Presence::Present } else { Presence::Absent },
             credentials,
@@ -123,13 +134,14 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn patience()(left in proptest::collection::vec(1_usize..6, 5)) -> Patience {
+    fn patience()(left in proptest::collection::vec(1_usize..6, 6)) -> Patience {
         Patience {
             pools: left[0],
             cluster: left[1],
             machines: left[2],
             control_plane: left[3],
             namespace: left[4],
+            infrastructure: left[5],
         }
     }
 }
@@ -167,7 +179,7 @@ proptest! {
     fn the_control_plane_outlives_machines(facts in states()) {
         let step = next(&facts);
         let has_machines = !facts.machines.is_empty() || !facts.node_pools.is_empty()
-            || facts.cluster_api != Presence::Absent;
+            || facts.cluster_api != Presence::Absent || facts.infrastructure != Presence::Absent;
         let ends_control_plane = step.deeds.iter().any(|deed| *deed >= Deed::ReleaseProviders);
         prop_assert!(!(has_machines && ends_control_plane), "{:?}", step);
         let ends_namespace = step.deeds.contains(&Deed::DeleteNamespace);

@@ -85,9 +85,21 @@ fn degraded(report: &Report<'_>) -> Observation {
     }
 }
 
+/// What has not been judged is never said to be good.
+fn unjudged(type_: ConditionType, why: &str) -> Observation {
+    Observation::unknown(type_.as_str(), reasons::STATUS_UNKNOWN.as_str(), why)
+}
+
+/// Why nothing is said of what only a platform could tell.
+const UNKNOWN_PLATFORM: &str = "The platform is not supported here, so that what concerns it was not judged.";
+
 fn valid_configuration(report: &Report<'_>) -> Observation {
+    let type_ = types::VALID_CONFIGURATION;
+    if report.verdict.configuration.is_empty() && report.verdict.lacks_platform {
+        return unjudged(type_, UNKNOWN_PLATFORM);
+    }
     judged(
-        types::VALID_CONFIGURATION,
+        type_,
         &report.verdict.configuration,
         "The configuration passes every check.",
         reasons::INVALID_CONFIGURATION,
@@ -152,8 +164,12 @@ fn succeeded(failure: Option<&Failure>) -> Observation {
 }
 
 fn credentials(report: &Report<'_>) -> Observation {
+    let type_ = types::PLATFORM_CREDENTIALS_FOUND;
+    if report.verdict.credentials.is_empty() && report.verdict.lacks_platform {
+        return unjudged(type_, UNKNOWN_PLATFORM);
+    }
     judged(
-        types::PLATFORM_CREDENTIALS_FOUND,
+        type_,
         &report.verdict.credentials,
         "The platform has all the credentials that it needs.",
         reasons::PLATFORM_CREDENTIALS_NOT_FOUND,
@@ -161,8 +177,12 @@ fn credentials(report: &Report<'_>) -> Observation {
 }
 
 fn proxy(report: &Report<'_>) -> Observation {
+    let type_ = types::VALID_PROXY_CONFIGURATION;
+    if report.verdict.proxy.is_empty() && report.verdict.lacks_proxy_bundle {
+        return unjudged(type_, "The certificates of the proxy are missing.");
+    }
     judged(
-        types::VALID_PROXY_CONFIGURATION,
+        type_,
         &report.verdict.proxy,
         "The certificates of the proxy can be used, or there is none.",
         reasons::PROXY_CA_BUNDLE_INVALID,

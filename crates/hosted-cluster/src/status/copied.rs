@@ -1,6 +1,6 @@
 //! Conditions that a cluster has from its control plane, and what it says where the control plane says nothing.
 
-use hyperplane_api::constants::{ConditionType, conditions::hosted_control_plane as types, reasons};
+use hyperplane_api::constants::{ConditionType, conditions::hosted_control_plane as types, ours, reasons};
 use hyperplane_runtime::conditions::Observation;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 
@@ -39,6 +39,7 @@ const WHERE_PRESENT: &[ConditionType] = &[
     types::AWS_DEFAULT_SECURITY_GROUP_CREATED,
     types::AWS_DEFAULT_SECURITY_GROUP_DELETED,
     types::CLOUD_RESOURCES_DESTROYED,
+    ours::NETWORK_PLUGIN_AVAILABLE,
 ];
 
 /// All of them.

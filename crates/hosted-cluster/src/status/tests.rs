@@ -140,6 +140,26 @@ fn whatever_is_wrong_is_told_where_it_belongs_and_blocks() {
 }
 
 #[test]
+fn what_was_not_judged_is_never_said_to_be_good() {
+    let platform = json!({"type": "IBMCloud", "ibmcloud": {}});
+    let conditions = Look::new(&json!({"spec": {"platform": platform}})).conditions();
+    expect(&conditions, "ValidConfiguration", "Unknown", "StatusUnknown");
+    expect(&conditions, "PlatformCredentialsFound", "Unknown", "StatusUnknown");
+    expect(&conditions, "ValidReleaseImage", "True", "AsExpected");
+    let wrong = json!({"spec": {"platform": platform, "labels": {"app": "x"},
+        "release": {"image": "registry.example.com/x:1"}}});
+    let conditions = Look::new(&wrong).conditions();
+    expect(&conditions, "ValidConfiguration", "False", "InvalidConfiguration");
+    expect(&conditions, "ValidReleaseImage", "False", "InvalidImage");
+    let proxy = json!({"spec": {"configuration": {"proxy": {"trustedCA": {"name": "proxy"}}}}});
+    let mut look = Look::new(&proxy);
+    look.seen.sources.last_mut().unwrap().state = State::Missing;
+    let conditions = look.conditions();
+    expect(&conditions, "ValidProxyConfiguration", "Unknown", "StatusUnknown");
+    expect(&conditions, "ValidConfiguration", "False", "InvalidConfiguration");
+}
+
+#[test]
 fn what_the_control_plane_reports_is_bubbled_up() {
     let reported = json!({"conditions": [
         condition("Available", "True", "AsExpected"),

@@ -1,16 +1,12 @@
 //! The versions of a cluster as a whole: what is reported from inside of it, or, before anything is, what can be told from
 //! outside.
 
-use hyperplane_api::hypershift::version_status::{
-    ClusterVersionStatus, ClusterVersionUpdate, UpdateState, VersionedRelease,
+use hyperplane_api::hypershift::{
+    version_history::advance,
+    version_status::{ClusterVersionStatus, VersionedRelease},
 };
-use jiff::Timestamp;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
 use super::Report;
-
-/// The most entries of a history that is made here.
-const LONGEST_HISTORY: usize = 100;
 
 /// The versions of a cluster.
 pub(super) fn of(report: &Report<'_>, before: Option<&ClusterVersionStatus>) -> Option<ClusterVersionStatus> {
@@ -39,27 +35,13 @@ fn made_up(report: &Report<'_>, before: Option<&ClusterVersionStatus>) -> Option
         image: image.clone(),
         ..VersionedRelease::default()
     };
-    let now = Time(Timestamp::from_second(report.now.as_second()).unwrap_or(report.now));
-    let mut history = before.map(|before| before.history.clone()).unwrap_or_default();
-    if history.first().is_none_or(|newest| newest.image != *image) {
-        if let Some(newest) = history.first_mut() {
-            newest.completion_time.get_or_insert_with(|| now.clone());
-        }
-        history.insert(0, partial(&desired, now.clone()));
-        history.truncate(LONGEST_HISTORY);
-    }
+    let history = before.map(|before| before.history.clone()).unwrap_or_default();
     let reached = control_plane
         .status
         .as_ref()
         .and_then(|status| status.release_image.as_ref());
-    if let Some(newest) = history.first_mut()
-        && is_one
-        && reached == Some(image)
-        && newest.state != UpdateState::Completed
-    {
-        newest.state = UpdateState::Completed;
-        newest.completion_time = Some(now);
-    }
+    let version = Some(desired.version.as_str()).filter(|version| !version.is_empty());
+    let history = advance(history, image, version, is_one && reached == Some(image), report.now);
     Some(ClusterVersionStatus {
         desired,
         history,
@@ -67,18 +49,6 @@ fn made_up(report: &Report<'_>, before: Option<&ClusterVersionStatus>) -> Option
         available_updates: None,
         conditional_updates: Vec::new(),
     })
-}
-
-fn partial(desired: &VersionedRelease, now: Time) -> ClusterVersionUpdate {
-    ClusterVersionUpdate {
-        state: UpdateState::Partial,
-        version: Some(desired.version.clone()).filter(|version| !version.is_empty()),
-        image: desired.image.clone(),
-        started_time: now,
-        completion_time: None,
-        verified: false,
-        accepted_risks: None,
-    }
 }
 
 /// The version of an image: of the release that was found for it, or as it was known before.

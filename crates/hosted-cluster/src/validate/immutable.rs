@@ -1,6 +1,7 @@
 //! Choices that are made once. The schema keeps most of them, but not the network plugin, and not where another definition
 //! of the kind is installed; what the control plane was made from decides.
 
+use hyperplane_api::hypershift::{hosted_cluster::HostedClusterSpec, hosted_control_plane::HostedControlPlane};
 use hyperplane_platforms::{Problem, Rule};
 use serde_json::Value;
 
@@ -11,7 +12,12 @@ const CHOICE: Rule = Rule {
     asks: "a choice that the running control plane was made from cannot be changed",
 };
 
-pub(super) const RULES: &[Rule] = &[CHOICE];
+const SIGNING_KEY: Rule = Rule {
+    name: "signing-key-stays",
+    asks: "a key of service account tokens that was given once can be replaced, but not taken away",
+};
+
+pub(super) const RULES: &[Rule] = &[CHOICE, SIGNING_KEY];
 
 /// Fields that have the same place in a HostedCluster and its HostedControlPlane.
 const FIELDS: &[&str] = &[
@@ -49,4 +55,20 @@ pub(super) fn judge(case: &Case<'_>, problems: &mut Vec<Problem>) {
             "set it back, or make another cluster",
         )
     }));
+    problems.extend(signing_key(&case.cluster.spec, control_plane));
+}
+
+/// Another key would be made in its place, and every token that is around would be void at once.
+fn signing_key(spec: &HostedClusterSpec, control_plane: &HostedControlPlane) -> Option<Problem> {
+    let wanted = spec.service_account_signing_key.as_ref();
+    let is_given = wanted.is_some_and(|secret| !secret.name.is_empty());
+    let was_given = control_plane.spec.service_account_signing_key.is_some();
+    (was_given && !is_given).then(|| {
+        Problem::new(
+            &SIGNING_KEY,
+            "spec.serviceAccountSigningKey",
+            "it is missing, and without it every token that was signed with it would be void",
+            "set it back, or name a Secret with another key: tokens of the old one stay valid then",
+        )
+    })
 }

@@ -2,7 +2,9 @@
 //! must not pretend to be ours.
 
 use hyperplane_api::constants::{annotations, ours};
+use hyperplane_components::request_override;
 use hyperplane_platforms::{Problem, Rule};
+use hyperplane_schema::names;
 
 use super::Case;
 use crate::duration;
@@ -42,10 +44,6 @@ const OURS: &[&str] = &[
     "kubevirt.io",
 ];
 
-/// The longest name of a label and the longest DNS name before it.
-const LONGEST_NAME: usize = 63;
-const LONGEST_PREFIX: usize = 253;
-
 pub(super) fn judge(case: &Case<'_>, problems: &mut Vec<Problem>) {
     let spec = &case.cluster.spec;
     for (field, labels) in [
@@ -53,7 +51,9 @@ pub(super) fn judge(case: &Case<'_>, problems: &mut Vec<Problem>) {
         ("spec.nodeSelector", &spec.node_selector),
     ] {
         for (key, value) in labels {
-            if !is_key(key) || !is_value(value) {
+            let mut complaints = names::qualified_name(key);
+            complaints.extend(names::label_value(value));
+            if !complaints.is_empty() {
                 problems.push(Problem::new(
                     &FORM,
                     format!("{field}[{key}]"),
@@ -115,56 +115,14 @@ fn annotations_of(case: &Case<'_>, problems: &mut Vec<Problem>) {
         let Some(rest) = annotations::RESOURCE_REQUEST_OVERRIDE.rest_of(key) else {
             continue;
         };
-        if !is_override(rest, value) {
-            problems.push(Problem::new(
+        // Upstream indexes past the end where a dot or an equals sign is missing; here it is told to the user.
+        problems.extend(request_override(rest, value).err().map(|error| {
+            Problem::new(
                 &RESOURCE_OVERRIDE,
                 field(key),
-                format!("{value:?} for {rest:?} is no override"),
+                error,
                 "write the key as workload.container and the value as cpu=500m,memory=1Gi",
-            ));
-        }
+            )
+        }));
     }
-}
-
-/// Upstream indexes past the end where a dot or an equals sign is missing; here it is told to the user.
-fn is_override(rest: &str, value: &str) -> bool {
-    let is_named = rest
-        .split_once('.')
-        .is_some_and(|(workload, container)| !workload.is_empty() && !container.is_empty());
-    let is_amount = |item: &str| {
-        let Some((resource, amount)) = item.split_once('=') else {
-            return false;
-        };
-        let is_quantity = amount.trim().starts_with(|first: char| first.is_ascii_digit());
-        matches!(resource.trim(), "cpu" | "memory") && is_quantity
-    };
-    is_named && value.split(',').all(is_amount)
-}
-
-fn is_name(text: &str) -> bool {
-    let is_alphanumeric = |one: Option<char>| one.is_some_and(|one| one.is_ascii_alphanumeric());
-    let is_inner = |one: char| one.is_ascii_alphanumeric() || matches!(one, '-' | '_' | '.');
-    text.len() <= LONGEST_NAME
-        && is_alphanumeric(text.chars().next())
-        && is_alphanumeric(text.chars().next_back())
-        && text.chars().all(is_inner)
-}
-
-fn is_prefix(text: &str) -> bool {
-    let is_label = |label: &str| {
-        let is_inner = |one: char| one.is_ascii_lowercase() || one.is_ascii_digit() || one == '-';
-        !label.is_empty() && !label.starts_with('-') && !label.ends_with('-') && label.chars().all(is_inner)
-    };
-    text.len() <= LONGEST_PREFIX && text.split('.').all(is_label)
-}
-
-fn is_key(key: &str) -> bool {
-    match key.split_once('/') {
-        Some((prefix, name)) => is_prefix(prefix) && is_name(name),
-        None => is_name(key),
-    }
-}
-
-fn is_value(value: &str) -> bool {
-    value.is_empty() || is_name(value)
 }

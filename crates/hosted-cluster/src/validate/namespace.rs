@@ -20,11 +20,26 @@ const KUBECONFIG_NAME: Rule = Rule {
     asks: "the names of the Secrets for kubeconfigs must not be taken by others",
 };
 
-pub(super) const RULES: &[Rule] = &[LENGTH, CLAIM, KUBECONFIG_NAME];
+const INFRA_ID: Rule = Rule {
+    name: "infra-id-claim",
+    asks: "no two clusters may have the same infraID",
+};
+
+pub(super) const RULES: &[Rule] = &[LENGTH, CLAIM, KUBECONFIG_NAME, INFRA_ID];
 
 pub(super) fn judge(case: &Case<'_>, problems: &mut Vec<Problem>) {
     problems.extend(length(case));
     problems.extend(claim(case));
+    problems.extend(case.seen.infra_id_holder.as_ref().map(|holder| {
+        Problem::new(
+            &INFRA_ID,
+            "spec.infraID",
+            format!(
+                "HostedCluster {holder} has it already, and each would take the other's infrastructure for its own"
+            ),
+            "make this cluster anew with another infraID, or delete the other one",
+        )
+    }));
     problems.extend(case.seen.taken_names.iter().map(|name| {
         Problem::new(
             &KUBECONFIG_NAME,

@@ -146,18 +146,24 @@ fn overlaps(networks: &[Named], problems: &mut Vec<Problem>) {
     }
 }
 
+/// The address at which nodes find the API server, as it is written or chosen.
+fn advertised_text(networking: &ClusterNetworking) -> &str {
+    let server = networking.api_server.as_ref();
+    let chosen = server.and_then(|server| server.advertise_address.as_deref());
+    let first = networking.service_network.first();
+    let is_v6 = first.is_some_and(|network| network.cidr.as_str().contains(':'));
+    let otherwise = if is_v6 { ADVERTISED_V6 } else { ADVERTISED_V4 };
+    chosen.filter(|chosen| !chosen.is_empty()).unwrap_or(otherwise)
+}
+
+/// The address at which nodes find the API server, if it is one.
+pub(super) fn advertised_address(networking: &ClusterNetworking) -> Option<IpAddr> {
+    advertised_text(networking).parse().ok()
+}
+
 fn advertised(networking: &ClusterNetworking, networks: &[Named]) -> Option<Problem> {
     let field = "spec.networking.apiServer.advertiseAddress";
-    let chosen = networking
-        .api_server
-        .as_ref()
-        .and_then(|server| server.advertise_address.as_deref());
-    let is_v6 = networks
-        .iter()
-        .find(|named| named.group == "serviceNetwork")?
-        .network
-        .is_v6();
-    let text = chosen.unwrap_or(if is_v6 { ADVERTISED_V6 } else { ADVERTISED_V4 });
+    let text = advertised_text(networking);
     let Ok(address) = text.parse::<IpAddr>() else {
         return Some(Problem::new(
             &ADVERTISED,

@@ -1,15 +1,18 @@
 //! How the endpoints of a control plane are published: which, how, and under which names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hyperplane_api::{
     constants::annotations,
     hypershift::services::{PublishedHostname, PublishedService, PublishingStrategyType, ServicePublishing},
 };
+use hyperplane_components::{api_server_hostname, observe};
+use hyperplane_pki_issue::{Host, first_address, standing_api_server_names};
 use hyperplane_platforms::{Problem, Rule};
+use kube::ResourceExt as _;
 
-use super::Case;
-use crate::{certificates, names};
+use super::{Case, networks};
+use crate::{build, certificates, names};
 
 const COMPLETE: Rule = Rule {
     name: "services-complete",
@@ -145,25 +148,34 @@ fn hostnames(services: &[ServicePublishing], problems: &mut Vec<Problem>) {
     }
 }
 
-/// Names of the API server for which the manager issues certificates itself: a certificate of somebody else for one of
-/// them would be shown to the control plane, which does not trust it.
-fn own_names(case: &Case<'_>) -> Vec<String> {
-    let namespace = names::namespace_of(case.cluster);
-    let services = case.cluster.spec.services.iter();
-    let published = services
-        .filter(|entry| entry.service == PublishedService::ApiServer)
-        .filter_map(hostname)
-        .map(str::to_owned);
-    let internal = [
-        "kubernetes".to_owned(),
-        "kubernetes.default".to_owned(),
-        "kubernetes.default.svc".to_owned(),
-        "kubernetes.default.svc.cluster.local".to_owned(),
-        "kube-apiserver".to_owned(),
-        format!("kube-apiserver.{namespace}.svc"),
-        format!("kube-apiserver.{namespace}.svc.cluster.local"),
-    ];
-    published.chain(internal).collect()
+/// Names and addresses of the API server for which the manager issues certificates itself: a certificate of somebody else
+/// for one of them would be shown to the control plane and to nodes, which do not trust it. The further name is not among
+/// them: it is there for a certificate of the user's.
+fn own_names(case: &Case<'_>) -> BTreeSet<Host> {
+    let cluster = case.cluster;
+    let control_plane = build::preview(case);
+    let management = case.settings.facts.management(&control_plane);
+    let services: Vec<_> = case.seen.services.iter().map(AsRef::as_ref).collect();
+    let observed = observe(&control_plane, &management, &services).api_server;
+    let published = api_server_hostname(&control_plane, &management)
+        .into_iter()
+        .chain(observed.map(|endpoint| endpoint.host))
+        .chain(node_address(case));
+    let networks = cluster.spec.networking.service_network.iter();
+    let of_services = networks.filter_map(|network| first_address(network.cidr.as_str()).ok());
+    let mut own = standing_api_server_names(&names::namespace_of(cluster), &cluster.name_any());
+    own.extend(published.filter_map(|host| Host::parse(&host).ok()));
+    own.extend(of_services.map(Host::Address));
+    own.extend(networks::advertised_address(&cluster.spec.networking).map(Host::Address));
+    own
+}
+
+/// The address of the nodes that the API server is published on.
+fn node_address(case: &Case<'_>) -> Option<String> {
+    let mut services = case.cluster.spec.services.iter();
+    let entry = services.find(|entry| entry.service == PublishedService::ApiServer)?;
+    let node_port = entry.service_publishing_strategy.node_port.as_ref()?;
+    Some(node_port.address.as_str().to_owned())
 }
 
 fn certificates_of_others(case: &Case<'_>, problems: &mut Vec<Problem>) {
@@ -179,9 +191,8 @@ fn certificates_of_others(case: &Case<'_>, problems: &mut Vec<Problem>) {
             .and_then(|found| found["name"].as_str());
         let mut covered = certificate.names.clone();
         covered.extend(secret.into_iter().flat_map(|secret| names_in(case, secret)));
-        let conflict = own
-            .iter()
-            .find(|own| covered.iter().any(|pattern| certificates::covers(pattern, own)));
+        let is_covered = |own: &&Host| covered.iter().any(|pattern| certificates::covers(pattern, own));
+        let conflict = own.iter().find(is_covered);
         problems.extend(conflict.map(|name| {
             Problem::new(
                 &CERTIFICATES,

@@ -1,20 +1,18 @@
 //! The objects that a cluster refers to: that they exist, and that in each is what it is there for. What is in a Secret is
 //! never shown.
 
-use hyperplane_api::constants::{
-    objects::{bundles, certificates as leaves, copies, keys, kubeconfigs, signers},
-    ours,
-};
+use hyperplane_api::constants::objects::keys;
 use hyperplane_pki_issue::service_account;
 use hyperplane_platforms::{Problem, Rule};
 use hyperplane_runtime::Reach;
 use serde_json::Value;
 
-use super::{Case, Verdict};
+use super::{Case, Verdict, reserved};
 use crate::{
     certificates,
     dereference::{Content, Source, State},
-    references::{Order, Purpose, SIGNING_KEY, SourceKind},
+    references::{OLD_SIGNING_KEY, Order, Purpose, SIGNING_KEY},
+    verifying_keys,
 };
 
 const EXISTS: Rule = Rule {
@@ -45,10 +43,6 @@ const KUBECONFIG: Rule = Rule {
     name: "source-kubeconfig",
     asks: "a kubeconfig must not run programs or read files where it is used",
 };
-const RESERVED: Rule = Rule {
-    name: "source-reserved-name",
-    asks: "what the configuration refers to must not have a name that the control plane uses itself",
-};
 const PROXY: Rule = Rule {
     name: "source-proxy-bundle",
     asks: "the certificates of a proxy must be readable and not have expired",
@@ -62,7 +56,6 @@ pub(super) const RULES: &[Rule] = &[
     ENCRYPTION_KEY,
     SIGNING,
     KUBECONFIG,
-    RESERVED,
     PROXY,
 ];
 
@@ -72,13 +65,16 @@ const WEBHOOK_KUBECONFIG: &str = "kubeConfig";
 pub(super) fn judge(case: &Case<'_>, verdict: &mut Verdict) {
     for source in &case.seen.sources {
         let mut problems: Vec<Problem> = one(source).into_iter().collect();
-        problems.extend(reserved(case, source));
+        problems.extend(reserved::judge(case, source));
         let list = match source.order.purpose {
             Purpose::Credentials => &mut verdict.credentials,
             _ => &mut verdict.configuration,
         };
         list.extend(problems);
-        verdict.proxy.extend(proxy(case, source));
+        if is_of_proxy(source) {
+            verdict.proxy.extend(proxy(case, source));
+            verdict.lacks_proxy_bundle |= proxy_bundle(source).is_none();
+        }
         let is_pull_secret = source.order.purpose == Purpose::PullSecret;
         verdict.lacks_pull_secret |= is_pull_secret && matches!(source.state, State::Missing);
     }
@@ -130,7 +126,8 @@ fn judge_content(order: &Order, content: &Content) -> Option<Problem> {
         Purpose::PullSecret => pull_secret(order, value(keys::PULL_SECRET)),
         Purpose::TrustBundle => trust_bundle(order, value(keys::USER_CA_BUNDLE)),
         Purpose::EncryptionKey => encryption_key(order, value(keys::ENCRYPTION_KEY)),
-        Purpose::SigningKey => signing_key(order, value(SIGNING_KEY)),
+        Purpose::SigningKey => signing_key(order, value(SIGNING_KEY))
+            .or_else(|| old_signing_keys(order, content.data.get(OLD_SIGNING_KEY)?)),
         Purpose::AuditWebhook | Purpose::Credentials => kubeconfig(order, first(order)),
         Purpose::Configuration => content
             .data
@@ -189,6 +186,17 @@ fn signing_key(order: &Order, key: &[u8]) -> Option<Problem> {
     ))
 }
 
+fn old_signing_keys(order: &Order, text: &[u8]) -> Option<Problem> {
+    verifying_keys::read(text).is_empty().then(|| {
+        Problem::new(
+            &SIGNING,
+            order.field.clone(),
+            format!("{OLD_SIGNING_KEY} of Secret {} has no public keys", order.source),
+            "write public keys in PEM, one after the other, or leave it out",
+        )
+    })
+}
+
 fn kubeconfig(order: &Order, text: &[u8]) -> Option<Problem> {
     let error = Reach::check(text).err()?;
     Some(Problem::new(
@@ -199,102 +207,18 @@ fn kubeconfig(order: &Order, text: &[u8]) -> Option<Problem> {
     ))
 }
 
-/// Names in the namespace of a control plane that have a meaning of their own.
-const MEANINGS: &[&str] = &[
-    bundles::ROOT,
-    bundles::ETCD,
-    bundles::ETCD_METRICS,
-    bundles::AGGREGATOR_CLIENT,
-    bundles::CLIENT,
-    bundles::KUBELET_CLIENT,
-    bundles::KONNECTIVITY,
-    signers::CLUSTER,
-    signers::ETCD,
-    signers::ETCD_METRICS,
-    signers::AGGREGATOR_CLIENT,
-    signers::CONTROL_PLANE,
-    signers::KUBELET_CLIENT,
-    signers::SYSTEM_ADMIN,
-    signers::CONFIG_OPERATOR,
-    signers::BOOTSTRAP,
-    signers::KONNECTIVITY,
-    signers::IGNITION,
-    leaves::API_SERVER,
-    leaves::API_SERVER_KUBELET_CLIENT,
-    leaves::AGGREGATOR_CLIENT,
-    leaves::SYSTEM_ADMIN,
-    leaves::BOOTSTRAP,
-    leaves::CONFIG_OPERATOR,
-    leaves::SCHEDULER_CLIENT,
-    leaves::SCHEDULER_SERVER,
-    leaves::CONTROLLER_MANAGER_CLIENT,
-    leaves::CONTROLLER_MANAGER_SERVER,
-    leaves::ETCD_CLIENT,
-    leaves::ETCD_SERVER,
-    leaves::ETCD_PEER,
-    leaves::ETCD_METRICS_CLIENT,
-    leaves::METRICS_CLIENT,
-    leaves::KONNECTIVITY_SERVER,
-    leaves::KONNECTIVITY_CLUSTER,
-    leaves::KONNECTIVITY_CLIENT,
-    leaves::KONNECTIVITY_AGENT,
-    leaves::IGNITION_SERVER,
-    leaves::OPENSHIFT_API_SERVER,
-    leaves::SERVICE_ACCOUNT_KEYS,
-    kubeconfigs::ADMIN,
-    kubeconfigs::CUSTOM_ADMIN,
-    kubeconfigs::LOCALHOST,
-    kubeconfigs::SERVICE_NETWORK_ADMIN,
-    kubeconfigs::BOOTSTRAP,
-    kubeconfigs::CONFIG_OPERATOR,
-    kubeconfigs::CONTROLLER_MANAGER,
-    kubeconfigs::SCHEDULER,
-    copies::PULL_SECRET,
-    copies::SSH_KEY,
-    copies::USER_CA_BUNDLE,
-    copies::ENCRYPTION_KEY,
-    copies::ENCRYPTION_KEY_BEFORE,
-    copies::AUDIT_WEBHOOK,
-];
+fn is_of_proxy(source: &Source) -> bool {
+    source.order.field.starts_with("spec.configuration.proxy.trustedCA")
+}
 
-/// A copy under a name that the control plane uses would overwrite what it needs.
-fn reserved(case: &Case<'_>, source: &Source) -> Option<Problem> {
-    let order = &source.order;
-    if order.purpose != Purpose::Configuration {
-        return None;
-    }
-    let objects = &case.seen.objects;
-    let is_copy = |value: Option<&str>| value.is_some();
-    let is_taken = match order.kind {
-        SourceKind::Secret => objects
-            .secrets
-            .get(&order.target)
-            .is_some_and(|found| !is_copy(ours::COPIED_FROM.of(found.as_ref()))),
-        SourceKind::ConfigMap => objects
-            .config_maps
-            .get(&order.target)
-            .is_some_and(|found| !is_copy(ours::COPIED_FROM.of(found.as_ref()))),
-    };
-    let is_meant = MEANINGS.contains(&order.target.as_str()) || order.target.ends_with("-kubeconfig");
-    (is_taken || is_meant).then(|| {
-        Problem::new(
-            &RESERVED,
-            order.field.clone(),
-            format!(
-                "{} is the name of an object that control planes have themselves",
-                order.target
-            ),
-            "give the object another name",
-        )
-    })
+fn proxy_bundle(source: &Source) -> Option<&[u8]> {
+    let bundle = source.content()?.data.get(keys::USER_CA_BUNDLE)?;
+    Some(bundle)
 }
 
 /// The certificates of a proxy are told by a condition of their own, and stop nothing.
 fn proxy(case: &Case<'_>, source: &Source) -> Option<Problem> {
-    if !source.order.field.starts_with("spec.configuration.proxy.trustedCA") {
-        return None;
-    }
-    let text = source.content()?.data.get(keys::USER_CA_BUNDLE)?;
+    let text = proxy_bundle(source)?;
     let what = match certificates::read_all(text) {
         None => "it has no certificates that can be read".to_owned(),
         Some(all) => {

@@ -24,10 +24,14 @@ const ARCHITECTURE: Rule = Rule {
 
 pub(super) const RULES: &[Rule] = &[PLATFORM, PROVIDER, ARCHITECTURE];
 
+const FIELD: &str = "spec.platform.type";
+
 pub(super) fn platform(case: &Case<'_>) -> Result<&'static dyn Platform, Problem> {
-    let field = "spec.platform.type";
-    let platform = hyperplane_platforms::of(&case.cluster.spec)
-        .map_err(|error| Problem::new(&PLATFORM, field, error.to_string(), "choose another platform"))?;
+    let found = hyperplane_platforms::of(&case.cluster.spec);
+    found.map_err(|error| Problem::new(&PLATFORM, FIELD, error.to_string(), "choose another platform"))
+}
+
+pub(super) fn provider(case: &Case<'_>, platform: &dyn Platform) -> Option<Problem> {
     let served = case.settings.served;
     let (is_served, kind) = match platform.platform_type() {
         PlatformType::KubeVirt => (served.kubevirt, "KubevirtCluster"),
@@ -35,15 +39,14 @@ pub(super) fn platform(case: &Case<'_>) -> Result<&'static dyn Platform, Problem
         _ => (true, ""),
     };
     let is_needed = !annotations::DISABLE_MACHINE_MANAGEMENT.is_true(case.cluster);
-    if is_needed && !is_served {
-        return Err(Problem::new(
+    (is_needed && !is_served).then(|| {
+        Problem::new(
             &PROVIDER,
-            field,
+            FIELD,
             format!("the management cluster does not serve the kind {kind}"),
             "install the Cluster API provider of the platform, then restart the manager",
-        ));
-    }
-    Ok(platform)
+        )
+    })
 }
 
 pub(super) fn architecture(pair: &ReleasePair, platform: &dyn Platform, problems: &mut Vec<Problem>) {

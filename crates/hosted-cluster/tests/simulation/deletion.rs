@@ -6,6 +6,7 @@ use hyperplane_api::{
     cluster_api::{cluster::Cluster, machine::Machine},
     constants::annotations,
     hypershift::{hosted_cluster::HostedCluster, hosted_control_plane::HostedControlPlane, node_pool::NodePool},
+    infrastructure::kubevirt_cluster::KubevirtCluster,
 };
 use k8s_openapi::api::{
     core::v1::{Namespace, Secret},
@@ -153,10 +154,19 @@ async fn a_paused_or_invalid_cluster_can_be_deleted() {
 #[tokio::test(start_paused = true)]
 async fn a_namespace_can_be_kept() {
     let key = annotations::SKIP_CONTROL_PLANE_NAMESPACE_DELETION.as_str();
-    let (world, process) = World::settled(json!({"metadata": {"annotations": {key: "true"}}})).await;
+    let change = json!({"metadata": {"annotations": {key: "true"}},
+        "spec": {"platform": {"type": "KubeVirt", "kubevirt": {}}}});
+    let (world, process) = World::settled(change).await;
+    assert_eq!(world.ours::<KubevirtCluster>().await.len(), 1);
     world.delete::<HostedCluster>(HOME, "blue").await;
     sleep(Duration::from_mins(5)).await;
     assert!(is_gone(&world).await);
+    assert_eq!(world.ours::<Cluster>().await, [] as [&str; 0]);
+    assert_eq!(
+        world.ours::<KubevirtCluster>().await,
+        [] as [&str; 0],
+        "nobody else would delete it"
+    );
     assert!(world.namespace(INSIDE).await.is_some() && world.control_plane("blue").await.is_none());
     assert_eq!(world.ours::<ClusterRole>().await, [] as [&str; 0]);
     process.stop().await;

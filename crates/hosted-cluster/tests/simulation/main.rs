@@ -4,8 +4,10 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
 
 mod deletion;
+mod keys;
 mod life;
 mod mishaps;
 mod operators;
+mod surroundings;
 mod tenants;
 mod world;

@@ -9,7 +9,7 @@ use std::{
 
 use hyperplane_access::User;
 use hyperplane_api::{
-    constants::ours,
+    constants::{annotations, ours},
     crd,
     hypershift::{hosted_cluster::HostedCluster, hosted_control_plane::HostedControlPlane},
     schema::FeatureSet,
@@ -18,8 +18,8 @@ use hyperplane_apiserver::{Entropy, Server, Settings, Shared};
 use hyperplane_component_driver::Facts;
 use hyperplane_hosted_cluster::{HostedClusterSettings, ManagementNetworks, ServedKinds, manager_rules, register};
 use hyperplane_planner::version::{Scheme, Version};
-use hyperplane_runtime::{IdentityMode, Manager};
-use hyperplane_seams::{Clock, Random};
+use hyperplane_runtime::{IdentityMode, Manager, Only};
+use hyperplane_seams::Clock;
 use hyperplane_store::Memory;
 use k8s_openapi::{
     api::{
@@ -80,11 +80,7 @@ impl Process {
 
 impl World {
     pub async fn new() -> Self {
-        let random = Mutex::new(Random::seeded(1));
-        let entropy = Entropy::new(move |bytes: &mut [u8]| {
-            let mut random = random.lock().unwrap();
-            bytes.fill_with(|| random.next_u64().to_le_bytes()[0]);
-        });
+        let entropy = Entropy::seeded(1);
         let clock = Clock::anchored("2027-01-15T08:00:00Z".parse().unwrap());
         let log = Arc::new(Mutex::new(Vec::new()));
         let lines = Arc::clone(&log);
@@ -176,10 +172,19 @@ impl World {
     }
 
     pub fn start(&self) -> Process {
+        self.start_for(None)
+    }
+
+    /// Starts a process that is for the clusters of one scope.
+    pub fn start_for(&self, scope: Option<&str>) -> Process {
         let user = User::service_account(MANAGER.0, MANAGER.1, "1234");
         let client = Client::new(self.server.in_process(user), "default");
         let mut settings = hyperplane_runtime::Settings::new("hyperplane", "test", self.clock.clone(), 1);
         settings.identity_mode = IdentityMode::Extension;
+        settings.only = scope.map(|value| Only {
+            annotation: annotations::SCOPE.as_str(),
+            value: value.to_owned(),
+        });
         let mut manager = Manager::new(client, settings);
         register(&mut manager, operator_settings());
         let stop = CancellationToken::new();
@@ -325,7 +330,6 @@ fn operator_settings() -> HostedClusterSettings {
         served: ServedKinds::ALL,
         assigns_user_ids: true,
         networks: ManagementNetworks {
-            api_server: vec!["192.0.2.10".to_owned()],
             closed: vec!["10.128.0.0/14".to_owned()],
             ..ManagementNetworks::default()
         },

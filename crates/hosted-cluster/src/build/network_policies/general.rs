@@ -28,7 +28,7 @@ pub(super) fn policies(blueprint: &Blueprint<'_>) -> Vec<NetworkPolicy> {
             blueprint,
             "openshift-monitoring",
             all(),
-            vec![from(vec![namespaces(&networks.monitoring)])],
+            vec![from(networks.monitoring.iter().map(namespaces).collect())],
         ),
         ingress(
             blueprint,

@@ -11,7 +11,7 @@ use super::{
 
 /// Where nothing is known of the management cluster's networks there is nothing to close.
 pub(super) fn policies(blueprint: &Blueprint<'_>) -> Option<NetworkPolicy> {
-    let closed = closed_networks(blueprint);
+    let closed = &blueprint.seen.closed_networks;
     if closed.is_empty() {
         return None;
     }
@@ -21,20 +21,7 @@ pub(super) fn policies(blueprint: &Blueprint<'_>) -> Option<NetworkPolicy> {
         (APP, "router"),
         (KUBEVIRT, VIRTUAL_MACHINE),
     ]);
-    let mut rules = vec![to(addresses_outside(&closed)), to(vec![pods(all())])];
+    let mut rules = vec![to(addresses_outside(closed)), to(vec![pods(all())])];
     rules.extend(to_dns(blueprint));
     Some(egress(blueprint, "management-kas", selector, rules))
-}
-
-/// Everything of the management cluster that tenants must not reach.
-pub(super) fn closed_networks(blueprint: &Blueprint<'_>) -> Vec<String> {
-    let networks = &blueprint.settings.networks;
-    let api_server = networks.api_server.iter().map(|address| one(address));
-    api_server.chain(networks.closed.iter().cloned()).collect()
-}
-
-/// The network that consists of one address.
-fn one(address: &str) -> String {
-    let prefix = if address.contains(':') { 128 } else { 32 };
-    format!("{address}/{prefix}")
 }

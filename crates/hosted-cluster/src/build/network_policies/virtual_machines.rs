@@ -8,7 +8,6 @@ use k8s_openapi::api::networking::v1::{NetworkPolicy, NetworkPolicyIngressRule};
 
 use super::{
     Blueprint,
-    management::closed_networks,
     parts::{
         KUBEVIRT, VIRTUAL_MACHINE, addresses_outside, component, egress, ingress, namespaces, pods, to, to_dns,
         to_port, with,
@@ -48,7 +47,7 @@ pub(super) fn policies(blueprint: &Blueprint<'_>) -> Vec<NetworkPolicy> {
 fn outwards(blueprint: &Blueprint<'_>, machines: &BTreeMap<String, String>) -> NetworkPolicy {
     let networks = &blueprint.settings.networks;
     let mut rules = vec![
-        to(addresses_outside(&closed_networks(blueprint))),
+        to(addresses_outside(&blueprint.seen.closed_networks)),
         to(vec![pods(with(machines))]),
     ];
     rules.extend(

@@ -84,6 +84,8 @@ pub fn manager_rules() -> Vec<PolicyRule> {
         rule(HYPERSHIFT, &["hostedcontrolplanes"], WRITE),
         rule(HYPERSHIFT, &["nodepools"], &["delete", "get", "list", "watch"]),
         rule("networking.k8s.io", &["networkpolicies"], WRITE),
+        rule("networking.k8s.io", &["servicecidrs"], READ),
+        rule("discovery.k8s.io", &["endpointslices"], READ),
         // Whoever grants a right must have it, or may hand on any. The manager hands on those of tenants only.
         rule(RBAC, &["clusterrolebindings", "clusterroles"], WRITE),
         rule(RBAC, &["clusterroles"], &["bind", "escalate"]),
