@@ -3,27 +3,34 @@
 use std::collections::BTreeMap;
 
 use hyperplane_api::{
-    constants::{conditions::hosted_control_plane as types, objects::kubeconfigs, reasons},
+    constants::{
+        conditions::{control_plane_component, hosted_control_plane as types},
+        objects::kubeconfigs,
+        reasons,
+    },
     hypershift::{
+        control_plane_component::ControlPlaneComponentStatus,
         etcd::EtcdManagementType,
         hosted_control_plane::HostedControlPlane,
         services::{PublishedService, PublishingStrategyType},
     },
 };
-use hyperplane_components::{Infrastructure, Workload};
+use hyperplane_components::{Infrastructure, Judgement, Objects, Subject, Warning, Workload};
 use hyperplane_runtime::conditions::{Observation, holds};
+
+use crate::health::kubeconfig;
 
 /// The names of the two workloads without which there is no control plane.
 const ETCD: &str = "etcd";
-const API_SERVER: &str = "kube-apiserver";
+pub(crate) const API_SERVER: &str = "kube-apiserver";
 
 /// What was seen in one run.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen<'a> {
     /// The control plane, with its status before the run.
     pub(crate) control_plane: &'a HostedControlPlane,
-    /// What in the spec cannot be carried out here, in sentences.
-    pub(crate) mistakes: &'a [String],
+    /// What of the spec is not carried out as it was asked for.
+    pub(crate) warnings: &'a [Warning],
     /// Why the release cannot be used, in sentences.
     pub(crate) release_problems: &'a [String],
     /// Where it is published.
@@ -36,6 +43,50 @@ pub(crate) struct Seen<'a> {
     pub(crate) health: Option<Result<(), String>>,
     /// Components that are not available.
     pub(crate) unavailable: &'a [String],
+    /// What those say who make load balancers.
+    pub(crate) troubles: &'a [String],
+    /// Whether what is stored is encrypted with the active key; none where nothing is.
+    pub(crate) encryption: Option<Judgement>,
+}
+
+impl<'a> Seen<'a> {
+    /// What is there, before anything was judged.
+    pub(crate) fn new(
+        control_plane: &'a HostedControlPlane,
+        infrastructure: &'a Infrastructure,
+        objects: &Objects,
+        workloads: &'a BTreeMap<String, Workload>,
+    ) -> Self {
+        Self {
+            control_plane,
+            warnings: &[],
+            release_problems: &[],
+            infrastructure,
+            workloads,
+            has_kubeconfig: kubeconfig(objects).is_some(),
+            health: None,
+            unavailable: &[],
+            troubles: &[],
+            encryption: None,
+        }
+    }
+}
+
+/// Components that report that they are not available.
+pub(crate) fn unavailable(reports: &BTreeMap<String, ControlPlaneComponentStatus>) -> Vec<String> {
+    let condition = control_plane_component::AVAILABLE.as_str();
+    let lacking = reports
+        .iter()
+        .filter(|(_, report)| !holds(&report.conditions, condition));
+    lacking.map(|(name, _)| name.clone()).collect()
+}
+
+/// Whether a warning is not told yet by the condition that tells it.
+pub(crate) fn is_new_warning(control_plane: &HostedControlPlane, warning: &Warning) -> bool {
+    let type_ = types::VALID_HOSTED_CONTROL_PLANE_CONFIGURATION.as_str();
+    let conditions = control_plane.status.iter().flat_map(|status| &status.conditions);
+    let mut told = conditions.filter(|condition| condition.type_ == type_);
+    !told.any(|condition| condition.message.contains(&warning.sentence))
 }
 
 /// All conditions.
@@ -44,31 +95,52 @@ pub(crate) fn conditions(seen: &Seen<'_>) -> Vec<Observation> {
     let etcd = etcd_available(seen);
     let api_server = api_server_available(seen);
     let available = available(seen, &[&infrastructure, &etcd, &api_server]);
-    vec![
-        valid(
-            types::VALID_HOSTED_CONTROL_PLANE_CONFIGURATION.as_str(),
-            seen.mistakes,
-            reasons::INVALID_CONFIGURATION.as_str(),
-        ),
-        valid(
-            types::VALID_RELEASE_INFO.as_str(),
-            seen.release_problems,
-            reasons::MISSING_RELEASE_IMAGES.as_str(),
-        ),
+    let mut conditions = vec![
+        valid_configuration(seen),
+        valid_release(seen),
         external_name(seen),
         degraded(seen),
         infrastructure,
         etcd,
         api_server,
         available,
-    ]
+    ];
+    conditions.extend(seen.encryption.as_ref().map(encryption_up_to_date));
+    conditions
 }
 
-fn valid(condition: &str, problems: &[String], reason: &str) -> Observation {
-    if problems.is_empty() {
+fn encryption_up_to_date(judgement: &Judgement) -> Observation {
+    Observation {
+        type_: types::ETCD_DATA_ENCRYPTION_UP_TO_DATE.as_str().to_owned(),
+        status: Some(judgement.holds),
+        reason: judgement.reason.to_owned(),
+        message: judgement.message.clone(),
+    }
+}
+
+/// Mistakes make it invalid; zones that are too few are nobody's mistake and are told all the same.
+fn valid_configuration(seen: &Seen<'_>) -> Observation {
+    let condition = types::VALID_HOSTED_CONTROL_PLANE_CONFIGURATION.as_str();
+    let sentences: Vec<&str> = seen.warnings.iter().map(|warning| warning.sentence.as_str()).collect();
+    let message = sentences.join("; ");
+    if seen.warnings.iter().any(|warning| warning.about == Subject::Settings) {
+        return Observation::fails(condition, reasons::INVALID_CONFIGURATION.as_str(), message);
+    }
+    let message = if message.is_empty() {
+        "All is well".to_owned()
+    } else {
+        message
+    };
+    Observation::holds(condition, reasons::AS_EXPECTED.as_str(), message)
+}
+
+fn valid_release(seen: &Seen<'_>) -> Observation {
+    let condition = types::VALID_RELEASE_INFO.as_str();
+    if seen.release_problems.is_empty() {
         return Observation::holds(condition, reasons::AS_EXPECTED.as_str(), "All is well");
     }
-    Observation::fails(condition, reason, problems.join("; "))
+    let reason = reasons::MISSING_RELEASE_IMAGES.as_str();
+    Observation::fails(condition, reason, seen.release_problems.join("; "))
 }
 
 fn infrastructure_ready(seen: &Seen<'_>) -> Observation {
@@ -78,7 +150,8 @@ fn infrastructure_ready(seen: &Seen<'_>) -> Observation {
         return Observation::holds(condition, reasons::AS_EXPECTED.as_str(), "All endpoints are published");
     }
     let reason = reasons::WAITING_ON_INFRASTRUCTURE_READY.as_str();
-    Observation::fails(condition, reason, missing.join("; "))
+    let sentences = [missing.as_slice(), seen.troubles].concat();
+    Observation::fails(condition, reason, sentences.join("; "))
 }
 
 fn etcd_available(seen: &Seen<'_>) -> Observation {
@@ -234,179 +307,4 @@ pub(crate) fn was_available(control_plane: &HostedControlPlane) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use hyperplane_components::Endpoint;
-    use serde_json::{Value, json};
-
-    use super::*;
-
-    fn control_plane(status: &Value, api_server: &Value) -> HostedControlPlane {
-        let service = |name: &str, strategy: &Value| json!({"service": name, "servicePublishingStrategy": strategy});
-        let balanced = json!({"type": "LoadBalancer"});
-        let services = [
-            service("APIServer", api_server),
-            service("OAuthServer", &balanced),
-            service("Konnectivity", &balanced),
-            service("Ignition", &balanced),
-        ];
-        serde_json::from_value(json!({
-            "apiVersion": "hypershift.openshift.io/v1beta1", "kind": "HostedControlPlane",
-            "metadata": {"name": "a", "namespace": "clusters-a"},
-            "spec": {
-                "releaseImage": "hyperplane.dev/kubernetes:v1.36.4", "platform": {"type": "None"},
-                "dns": {"baseDomain": "example.com"}, "pullSecret": {"name": "pull"}, "sshKey": {"name": "ssh"},
-                "etcd": {"managementType": "Managed", "managed": {"storage": {"type": "PersistentVolume"}}},
-                "issuerURL": "https://issuer", "infraID": "a-1", "services": services,
-            },
-            "status": status,
-        }))
-        .unwrap()
-    }
-
-    fn etcd(ready: i32) -> Workload {
-        let set = json!({"metadata": {"name": "etcd"}, "spec": {"replicas": 3, "selector": {}, "serviceName": "etcd",
-            "template": {}}, "status": {"replicas": 3, "readyReplicas": ready}});
-        Workload::StatefulSet(serde_json::from_value(set).unwrap())
-    }
-
-    fn api_server(is_available: bool) -> Workload {
-        let status = if is_available { "True" } else { "False" };
-        let deployment = json!({
-            "metadata": {"name": "kube-apiserver"}, "spec": {"replicas": 3, "selector": {}, "template": {}},
-            "status": {"unavailableReplicas": i32::from(!is_available),
-                "conditions": [{"type": "Available", "status": status}]},
-        });
-        Workload::Deployment(serde_json::from_value(deployment).unwrap())
-    }
-
-    struct Case {
-        status: Value,
-        missing: Vec<String>,
-        workloads: Vec<(&'static str, Workload)>,
-        has_kubeconfig: bool,
-        health: Option<Result<(), String>>,
-        unavailable: Vec<String>,
-        published: Value,
-    }
-
-    /// A control plane that serves.
-    fn serving() -> Case {
-        Case {
-            status: json!({}),
-            missing: Vec::new(),
-            workloads: vec![("etcd", etcd(3)), ("kube-apiserver", api_server(true))],
-            has_kubeconfig: true,
-            health: Some(Ok(())),
-            unavailable: Vec::new(),
-            published: json!({"type": "LoadBalancer"}),
-        }
-    }
-
-    fn judge(case: Case) -> BTreeMap<String, (Option<bool>, String)> {
-        let control_plane = control_plane(&case.status, &case.published);
-        let infrastructure = Infrastructure {
-            api_server: Some(Endpoint {
-                host: "h".to_owned(),
-                port: 6443,
-            }),
-            missing: case.missing,
-            ..Infrastructure::default()
-        };
-        let workloads = case
-            .workloads
-            .into_iter()
-            .map(|(name, workload)| (name.to_owned(), workload))
-            .collect();
-        let found = conditions(&Seen {
-            control_plane: &control_plane,
-            mistakes: &[],
-            release_problems: &[],
-            infrastructure: &infrastructure,
-            workloads: &workloads,
-            has_kubeconfig: case.has_kubeconfig,
-            health: case.health,
-            unavailable: &case.unavailable,
-        });
-        found
-            .into_iter()
-            .map(|found| (found.type_, (found.status, found.reason)))
-            .collect()
-    }
-
-    /// What is missing, and the reason that names it.
-    fn lacking() -> Vec<(&'static str, Case)> {
-        let with = |workloads| Case { workloads, ..serving() };
-        let infrastructure = Case {
-            missing: vec!["an address".to_owned()],
-            has_kubeconfig: false,
-            ..serving()
-        };
-        let kubeconfig = Case {
-            has_kubeconfig: false,
-            ..with(Vec::new())
-        };
-        let unreachable = Case {
-            health: Some(Err("refused".to_owned())),
-            ..serving()
-        };
-        let component = || Case {
-            unavailable: vec!["kube-scheduler".to_owned()],
-            ..serving()
-        };
-        let later = Case {
-            status: json!({"initialization": {"controlPlaneInitialized": true}}),
-            ..component()
-        };
-        vec![
-            ("AsExpected", serving()),
-            ("WaitingOnInfrastructureReady", infrastructure),
-            ("KubeconfigWaitingForCreate", kubeconfig),
-            ("StatefulSetNotFound", with(Vec::new())),
-            ("EtcdWaitingForQuorum", with(vec![("etcd", etcd(1))])),
-            ("NotFound", with(vec![("etcd", etcd(2))])),
-            (
-                "WaitingForAvailable",
-                with(vec![("etcd", etcd(2)), ("kube-apiserver", api_server(false))]),
-            ),
-            ("KASLoadBalancerNotReachable", unreachable),
-            ("ComponentsNotAvailable", component()),
-            ("AsExpected", later),
-        ]
-    }
-
-    #[test]
-    fn availability_names_the_first_thing_that_is_missing() {
-        for (reason, case) in lacking() {
-            let (status, found) = judge(case)["Available"].clone();
-            assert_eq!((status, found.as_str()), (Some(reason == "AsExpected"), reason));
-        }
-    }
-
-    #[test]
-    fn missing_replicas_degrade_and_do_not_end_service() {
-        let found = judge(Case {
-            workloads: vec![("etcd", etcd(2)), ("kube-apiserver", api_server(true))],
-            ..serving()
-        });
-        assert_eq!(found["Degraded"], (Some(true), "UnavailableReplicas".to_owned()));
-        assert_eq!(found["Available"].0, Some(true));
-        assert_eq!(judge(serving())["Degraded"].0, Some(false));
-    }
-
-    #[test]
-    fn an_external_name_is_judged_only_where_there_is_one() {
-        let named = json!({"type": "Route", "route": {"hostname": "api.example.com"}});
-        let health = |health| {
-            judge(Case {
-                published: named.clone(),
-                health,
-                ..serving()
-            })["ExternalDNSReachable"]
-                .0
-        };
-        assert_eq!(judge(serving())["ExternalDNSReachable"].0, None);
-        assert_eq!(health(Some(Ok(()))), Some(true));
-        assert_eq!(health(Some(Err("no such host".to_owned()))), Some(false));
-        assert_eq!(health(None), None);
-    }
-}
+mod tests;

@@ -20,7 +20,8 @@ pub(crate) fn kubeconfig(objects: &Objects) -> Option<&[u8]> {
 /// Asks the published endpoint; the error says in one sentence what came of it.
 pub(crate) async fn check(reach: &Reach, kubeconfig: &[u8]) -> Result<(), String> {
     let ask = async {
-        let client = reach.client(kubeconfig).await?;
+        // A connection that is kept would tell nothing of the way for a new one.
+        let client = reach.fresh_client(kubeconfig).await?;
         let request = Request::get("/healthz").body(Vec::new()).map_err(Failure::fatal)?;
         client.request_text(request).await.map_err(Failure::from)
     };

@@ -3,6 +3,7 @@
 //! It serves all namespaces in one process, or one namespace in a process of its own; the code is the same. It writes as
 //! the service account of the control plane that it works for.
 
+mod balancers;
 mod conditions;
 mod health;
 mod read;
@@ -15,6 +16,7 @@ use hyperplane_api::{
     hypershift::hosted_control_plane::HostedControlPlane,
 };
 use hyperplane_component_driver::{Driver, Facts, Owners};
+use hyperplane_planner::release::Shelf;
 use hyperplane_runtime::{Manager, Reach, Scope, Watch};
 use k8s_openapi::api::core::v1::ServiceAccount;
 
@@ -47,6 +49,7 @@ pub fn register(manager: &mut Manager, settings: ControlPlaneSettings) {
     let reconciler = ControlPlanes {
         driver: driver.clone(),
         releases: releases.clone(),
+        shelf: Shelf::default(),
         settings,
     };
     let builder = manager

@@ -1,17 +1,17 @@
-//! What a run looks at before it decides: the releases, the namespace, the pause. Reads only.
+//! What a run looks at before it decides: the releases, and events. Reads only.
 
 use std::sync::Arc;
 
 use hyperplane_api::{
-    hyperplane::distribution_release::DistributionRelease,
-    hypershift::{
-        hosted_control_plane::HostedControlPlane,
-        paused::{Pause, pause},
-    },
+    hyperplane::distribution_release::DistributionRelease, hypershift::hosted_control_plane::HostedControlPlane,
 };
-use hyperplane_planner::release::{Release, ResolveError, resolve};
-use hyperplane_runtime::Store;
-use jiff::Timestamp;
+use hyperplane_planner::release::{Release, ResolveError, Shelf};
+use hyperplane_runtime::{Context, Failure, Store};
+use k8s_openapi::api::core::v1::Event;
+use kube::{Api, api::ListParams};
+
+/// How many events of one object are looked at.
+const MOST_EVENTS: u32 = 50;
 
 /// The two releases of a control plane.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,18 +39,24 @@ pub(crate) fn control_plane_image(control_plane: &HostedControlPlane) -> &str {
 pub(crate) fn releases(
     control_plane: &HostedControlPlane,
     store: &Store<DistributionRelease>,
+    shelf: &Shelf,
 ) -> Result<Releases, ResolveError> {
     let objects = store.all();
-    let find = |image: &str| resolve(image, objects.iter().map(AsRef::as_ref)).map(|found| found.release);
+    let find = |image: &str| {
+        shelf
+            .resolve(image, objects.iter().map(AsRef::as_ref))
+            .map(|found| found.release)
+    };
     Ok(Releases {
         control_plane: find(control_plane_image(control_plane))?,
         cluster: find(&control_plane.spec.release_image)?,
     })
 }
 
-/// Whether the control plane is left alone now, and until when. A text that nobody can read pauses nothing: the manager
-/// says so on the HostedCluster.
-pub(crate) fn paused(control_plane: &HostedControlPlane, now: Timestamp) -> Option<Pause> {
-    let text = control_plane.spec.paused_until.as_deref()?;
-    pause(text).ok().filter(|pause| pause.holds_at(now))
+/// What was said about a Service.
+pub(crate) async fn events_of_service(context: &Context, namespace: &str, name: &str) -> Result<Vec<Event>, Failure> {
+    let fields = format!("involvedObject.kind=Service,involvedObject.name={name}");
+    let query = ListParams::default().fields(&fields).limit(MOST_EVENTS);
+    let api = Api::<Event>::namespaced(context.client().clone(), namespace);
+    Ok(api.list(&query).await?.items)
 }

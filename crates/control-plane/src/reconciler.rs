@@ -1,25 +1,26 @@
 //! One run: look, publish, drive the components, report. Decisions are made elsewhere.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use hyperplane_api::{
-    constants::{annotations, conditions::hosted_control_plane as types, finalizers, objects::roles, reasons},
+    constants::{finalizers, objects::roles},
     hyperplane::distribution_release::DistributionRelease,
-    hypershift::{
-        hosted_control_plane::{HostedControlPlane, HostedControlPlaneStatus},
-        paused::Pause,
-    },
+    hypershift::{control_plane_component::ControlPlaneComponentStatus, hosted_control_plane::HostedControlPlane},
 };
-use hyperplane_component_driver::{Driver, Outcome, revision, serves, tenant};
+use hyperplane_component_driver::{
+    CLEANUP_PATIENCE, Driver, Outcome, deleted_for, is_cleanup_over, rests, revision, serves, tenant, wants_cleanup,
+};
 use hyperplane_components::{
-    Component, Infrastructure, Inputs, Management, Objects, catalogue, control_plane_version, missing_images, observe,
+    Component, Infrastructure, Inputs, Management, Objects, Observed, Warning, catalogue, control_plane_version,
+    encryption_up_to_date, missing_images, observe, warnings,
 };
-use hyperplane_runtime::{Context, Failure, Next, Reconciler, Store};
+use hyperplane_planner::release::Shelf;
+use hyperplane_runtime::{Context, EventType, Failure, Next, Reconciler, Store};
 use kube::ResourceExt as _;
 
 use crate::{
-    ControlPlaneSettings,
-    conditions::Seen,
+    ControlPlaneSettings, balancers,
+    conditions::{API_SERVER, Seen, is_new_warning, unavailable},
     health,
     read::{self, Releases},
     status, write,
@@ -29,13 +30,14 @@ use crate::{
 const LOOK_AGAIN: Duration = Duration::from_mins(1);
 /// How often one that does not serve yet is asked.
 const LOOK_AGAIN_SOON: Duration = Duration::from_secs(15);
-/// How long deletion waits for the hosted cluster to clean up behind itself.
-const CLEANUP_PATIENCE: Duration = Duration::from_mins(10);
+/// How long it is waited for the word that time is up, before the control plane goes without it.
+const LAST_WORD: Duration = Duration::from_mins(1);
 
 /// The reconciler of HostedControlPlanes.
 pub(crate) struct ControlPlanes {
     pub(crate) driver: Driver,
     pub(crate) releases: Store<DistributionRelease>,
+    pub(crate) shelf: Shelf,
     pub(crate) settings: ControlPlaneSettings,
 }
 
@@ -55,14 +57,12 @@ impl Reconciler for ControlPlanes {
         if !self.is_ours(&control_plane) {
             return Ok(Next::OnChange);
         }
-        match read::paused(&control_plane, context.now()) {
-            Some(Pause::Until(end)) => return Ok(Next::After(until(context, end))),
-            Some(_) => return Ok(Next::OnChange),
-            None => {}
+        if let Some(next) = rests(&control_plane, context.now()) {
+            return Ok(next);
         }
         let namespace = control_plane.namespace().unwrap_or_default();
         let context = tenant(context, &self.settings.scope, &namespace, roles::CONTROL_PLANE_OPERATOR)?;
-        let releases = read::releases(&control_plane, &self.releases);
+        let releases = read::releases(&control_plane, &self.releases, &self.shelf);
         match releases {
             Ok(releases) => self.run(&context, &control_plane, &releases).await,
             Err(error) => self.explain(&context, &control_plane, error.to_string()).await,
@@ -71,19 +71,13 @@ impl Reconciler for ControlPlanes {
 
     async fn cleanup(&self, context: &Context, control_plane: Arc<HostedControlPlane>) -> Result<(), Failure> {
         // Everything in the namespace goes with its owner; only what the hosted cluster made elsewhere needs time.
-        let annotations = control_plane.annotations();
-        let is_asked = annotations
-            .get(annotations::CLEANUP_CLOUD_RESOURCES.as_str())
-            .is_some_and(|value| value == "true");
-        let deleted = control_plane.metadata.deletion_timestamp.as_ref();
-        let elapsed = deleted.map(|time| context.now().duration_since(time.0).unsigned_abs());
-        let is_late = elapsed.is_none_or(|elapsed| elapsed >= CLEANUP_PATIENCE);
-        if !is_asked || is_late || is_clean(&control_plane) {
+        let elapsed = deleted_for(&control_plane, context.now());
+        let is_late = elapsed.is_none_or(|elapsed| elapsed >= CLEANUP_PATIENCE + LAST_WORD);
+        if !wants_cleanup(&control_plane) || is_late || is_cleanup_over(&control_plane) {
             return Ok(());
         }
-        Err(Failure::wait(
-            "the hosted cluster to remove what it made outside of itself",
-        ))
+        let what = "the hosted cluster to remove what it made outside of itself";
+        Err(Failure::wait_until(what, LOOK_AGAIN_SOON))
     }
 }
 
@@ -149,41 +143,56 @@ impl ControlPlanes {
         let control_plane = inputs.control_plane;
         let namespace = control_plane.namespace().unwrap_or_default();
         let observed = self.driver.observe(&namespace);
-        let kubeconfig = health::kubeconfig(inputs.objects);
-        let health = match kubeconfig {
-            Some(kubeconfig) if observed.workloads.contains_key("kube-apiserver") => {
-                Some(health::check(&self.settings.reach, kubeconfig).await)
-            }
-            _ => None,
-        };
-        let unavailable: Vec<String> = outcomes
-            .iter()
-            .filter(|outcome| outcome.report.as_ref().is_some_and(|report| !report.available.holds))
-            .map(|outcome| outcome.name.to_owned())
-            .collect();
+        let reports = latest(&observed, outcomes);
+        let warnings = warnings(inputs);
         let seen = Seen {
-            control_plane,
-            mistakes: &[],
+            warnings: &warnings,
             release_problems: missing,
-            infrastructure: inputs.infrastructure,
-            workloads: &observed.workloads,
-            has_kubeconfig: kubeconfig.is_some(),
-            health,
-            unavailable: &unavailable,
+            unavailable: &unavailable(&reports),
+            encryption: encryption_up_to_date(inputs, observed.workloads.get(API_SERVER)),
+            health: self.health(inputs.objects, &observed).await,
+            troubles: &self.troubles(context, &namespace, inputs.infrastructure).await,
+            ..Seen::new(
+                control_plane,
+                inputs.infrastructure,
+                inputs.objects,
+                &observed.workloads,
+            )
         };
-        let mut reports = observed.reports.clone();
-        reports.extend(
-            outcomes
-                .iter()
-                .filter_map(|outcome| Some((outcome.name.to_owned(), outcome.status.clone()?))),
-        );
-        let before = control_plane
-            .status
-            .as_ref()
-            .and_then(|status| status.control_plane_version.as_ref());
-        let version = Some(control_plane_version(inputs, &reports, before, context.now()));
-        let status = status::status(&seen, inputs.objects, version, context.now());
-        self.write_status(context, control_plane, &status).await
+        warn(context, control_plane, &warnings);
+        let before = control_plane.status.as_ref();
+        let before = before.and_then(|status| status.control_plane_version.as_ref());
+        let version = control_plane_version(inputs, &reports, before, context.now());
+        let status = status::status(&seen, inputs.objects, Some(version), context.now());
+        context.apply_status(control_plane, &status).await.map(drop)
+    }
+
+    /// What the published endpoint answers, as soon as there is somebody to answer.
+    async fn health(&self, objects: &Objects, observed: &Observed) -> Option<Result<(), String>> {
+        let kubeconfig = health::kubeconfig(objects)?;
+        if !observed.workloads.contains_key(API_SERVER) {
+            return None;
+        }
+        Some(health::check(&self.settings.reach, kubeconfig).await)
+    }
+
+    /// What those who make load balancers say, while an address is missing. They say it in events only; one that cannot
+    /// be read takes nothing from what is known.
+    async fn troubles(&self, context: &Context, namespace: &str, infrastructure: &Infrastructure) -> Vec<String> {
+        if infrastructure.missing.is_empty() {
+            return Vec::new();
+        }
+        let services = self.driver.services(namespace);
+        let mut troubles = Vec::new();
+        for name in balancers::without_address(services.iter().map(AsRef::as_ref)) {
+            match read::events_of_service(context, namespace, &name).await {
+                Ok(events) => troubles.extend(balancers::trouble(&name, &events)),
+                Err(failure) => {
+                    tracing::debug!(%namespace, service = name, error = %failure.report(), "Read no events.");
+                }
+            }
+        }
+        troubles
     }
 
     /// Says that the release cannot be used; nothing else is touched.
@@ -197,46 +206,42 @@ impl ControlPlanes {
         let namespace = control_plane.namespace().unwrap_or_default();
         let observed = self.driver.observe(&namespace);
         let seen = Seen {
-            control_plane,
-            mistakes: &[],
             release_problems: &[problem],
-            infrastructure: &found.infrastructure,
-            workloads: &observed.workloads,
-            has_kubeconfig: health::kubeconfig(&found.objects).is_some(),
-            health: None,
-            unavailable: &[],
+            ..Seen::new(
+                control_plane,
+                &found.infrastructure,
+                &found.objects,
+                &observed.workloads,
+            )
         };
         let before = control_plane.status.as_ref();
         let version = before.and_then(|status| status.control_plane_version.clone());
         let status = status::status(&seen, &found.objects, version, context.now());
-        self.write_status(context, control_plane, &status).await?;
+        context.apply_status(control_plane, &status).await?;
         Ok(Next::OnChange)
     }
+}
 
-    async fn write_status(
-        &self,
-        context: &Context,
-        control_plane: &HostedControlPlane,
-        status: &HostedControlPlaneStatus,
-    ) -> Result<(), Failure> {
-        context.apply_status(control_plane, status).await.map(drop)
+/// What every component reports, those of the manager too: as stored, and as this run left it.
+fn latest(observed: &Observed, outcomes: &[Outcome]) -> BTreeMap<String, ControlPlaneComponentStatus> {
+    let mut reports = observed.reports.clone();
+    for outcome in outcomes {
+        match &outcome.status {
+            Some(status) => reports.insert(outcome.name.to_owned(), status.clone()),
+            None => reports.remove(outcome.name),
+        };
+    }
+    reports
+}
+
+/// Says once what is not carried out as it was asked for.
+fn warn(context: &Context, control_plane: &HostedControlPlane, warnings: &[Warning]) {
+    for warning in warnings.iter().filter(|warning| is_new_warning(control_plane, warning)) {
+        context.event(EventType::Warning, "NotAsAskedFor", warning.to_string());
     }
 }
 
 fn next(control_plane: &HostedControlPlane) -> Next {
     let is_ready = control_plane.status.as_ref().is_some_and(|status| status.ready);
     Next::After(if is_ready { LOOK_AGAIN } else { LOOK_AGAIN_SOON })
-}
-
-/// Whether the hosted cluster has cleaned up, or nobody expects it to any more.
-fn is_clean(control_plane: &HostedControlPlane) -> bool {
-    let conditions = control_plane.status.iter().flat_map(|status| &status.conditions);
-    let mut cleanup = conditions.filter(|condition| condition.type_ == types::CLOUD_RESOURCES_DESTROYED.as_str());
-    cleanup.any(|condition| {
-        condition.status == "True" || condition.reason == reasons::CLOUD_RESOURCES_CLEANUP_SKIPPED.as_str()
-    })
-}
-
-fn until(context: &Context, end: jiff::Timestamp) -> Duration {
-    end.duration_since(context.now()).unsigned_abs()
 }

@@ -16,6 +16,7 @@ use hyperplane_api::{
 use hyperplane_components::Objects;
 use hyperplane_runtime::conditions::{holds, merge};
 use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
 use crate::conditions::{Seen, conditions, was_available};
 
@@ -33,6 +34,7 @@ pub(crate) fn status(
     let is_available = holds(&conditions, types::AVAILABLE.as_str());
     let has_served = is_available || was_available(control_plane);
     let completed = version.as_ref().and_then(completed_image);
+    let release_image = completed.or_else(|| before.and_then(|before| before.release_image.clone()));
     HostedControlPlaneStatus {
         ready: is_available,
         initialized: true,
@@ -45,11 +47,21 @@ pub(crate) fn status(
         }),
         kube_config: reference(objects, kubeconfigs::ADMIN),
         custom_kubeconfig: reference(objects, kubeconfigs::CUSTOM_ADMIN),
-        release_image: completed.or_else(|| before.and_then(|before| before.release_image.clone())),
+        last_release_image_transition_time: transition(before, release_image.as_deref(), now),
+        release_image,
         control_plane_version: version,
         conditions,
         ..HostedControlPlaneStatus::default()
     }
+}
+
+/// When the image was reached that is there now.
+fn transition(before: Option<&HostedControlPlaneStatus>, image: Option<&str>, now: Timestamp) -> Option<Time> {
+    let image = image?;
+    let known = before.filter(|before| before.release_image.as_deref() == Some(image));
+    let known = known.and_then(|before| before.last_release_image_transition_time.clone());
+    // The wire carries whole seconds; a fraction would differ from what comes back.
+    known.or_else(|| Some(Time(Timestamp::from_second(now.as_second()).unwrap_or(now))))
 }
 
 /// The image that every component reached last.
@@ -64,4 +76,27 @@ fn reference(objects: &Objects, name: &str) -> Option<SecretKeyReference> {
         name: name.to_owned(),
         key: keys::KUBECONFIG.to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_release_moves_with_the_release_only() {
+        let at = |second| Timestamp::constant(second, 999);
+        let first = transition(None, Some("a"), at(10));
+        assert_eq!(first, Some(Time(Timestamp::constant(10, 0))));
+        let status = HostedControlPlaneStatus {
+            release_image: Some("a".to_owned()),
+            last_release_image_transition_time: first.clone(),
+            ..HostedControlPlaneStatus::default()
+        };
+        assert_eq!(transition(Some(&status), Some("a"), at(20)), first);
+        assert_eq!(
+            transition(Some(&status), Some("b"), at(20)),
+            Some(Time(Timestamp::constant(20, 0)))
+        );
+        assert_eq!(transition(Some(&status), None, at(20)), None);
+    }
 }

@@ -1,23 +1,32 @@
-//! The hosted cluster as one run sees it: everything that is asked of its API server. Reads, and one kind of removal.
+//! The hosted cluster as one run sees it: everything that is asked of its API server. Reads, and removals.
+
+mod removal;
 
 use std::collections::BTreeSet;
 
 use hyperplane_planner::version::{Scheme, Version};
-use hyperplane_runtime::{Failure, Remote};
+use hyperplane_runtime::{Failure, ObjectKey, Remote};
 use jiff::Timestamp;
 use k8s_openapi::api::{
     admissionregistration::v1::{MutatingWebhookConfiguration, ValidatingWebhookConfiguration},
+    apps::v1::{DaemonSet, Deployment},
     coordination::v1::Lease,
     core::v1::{Node, Pod},
 };
 use kube::{
-    Api, Resource, ResourceExt as _,
+    Api, Client, Resource, ResourceExt as _,
     api::{DeleteParams, ListParams, LogParams},
     core::PartialObjectMeta,
 };
 use serde::de::DeserializeOwned;
 
-use crate::{nodes::Nodes, objects::SYSTEM_NAMESPACE, webhooks::leads_to_service};
+pub(crate) use self::removal::remove_cloud_resources;
+use crate::{
+    nodes::{Nodes, is_ready, waits_for_network},
+    objects::{DAEMON_SETS, DEPLOYMENTS, SYSTEM_NAMESPACE},
+    rollout::Rollout,
+    webhooks::leads_to_service,
+};
 
 const NODE_LEASES: &str = "kube-node-lease";
 const AGENTS: &str = "app=konnectivity-agent";
@@ -30,8 +39,23 @@ pub(crate) async fn version(remote: &Remote) -> Result<Version, Failure> {
     Version::parse(Scheme::Kubernetes, &found.git_version).map_err(Failure::retry)
 }
 
-/// What there is to know of the nodes.
-pub(crate) async fn nodes(remote: &Remote) -> Result<Nodes, Failure> {
+/// How far the workloads that we keep there have come.
+pub(crate) async fn rollouts(remote: &Remote) -> Result<Vec<Rollout>, Failure> {
+    let key = |name: &str| ObjectKey::namespaced(SYSTEM_NAMESPACE, name);
+    let mut rollouts = Vec::new();
+    for name in DAEMON_SETS {
+        let found = remote.get::<DaemonSet>(&key(name)).await?;
+        rollouts.extend(found.as_ref().map(Rollout::of_daemon_set));
+    }
+    for name in DEPLOYMENTS {
+        let found = remote.get::<Deployment>(&key(name)).await?;
+        rollouts.extend(found.as_ref().map(Rollout::of_deployment));
+    }
+    Ok(rollouts)
+}
+
+/// What there is to know of the nodes. Their statuses are large, and read only while something does not run on them.
+pub(crate) async fn nodes(remote: &Remote, rollouts: &[Rollout]) -> Result<Nodes, Failure> {
     let client = remote.client();
     let nodes = Api::<PartialObjectMeta<Node>>::all(client.clone())
         .list(&ListParams::default())
@@ -48,11 +72,28 @@ pub(crate) async fn nodes(remote: &Remote) -> Result<Nodes, Failure> {
         .filter_map(|lease| lease.spec.as_ref()?.renew_time.as_ref());
     let last_renewal: Option<Timestamp> = renewals.map(|time| time.0).max();
     let tunnel = tunnel(remote).await?;
+    let (away, without_network) = if rollouts.iter().all(Rollout::is_healthy) {
+        (0, 0)
+    } else {
+        unready(client).await?
+    };
     Ok(Nodes {
         count,
         last_renewal,
         tunnel,
+        away,
+        without_network,
     })
+}
+
+/// How many nodes are not ready, and how many of them for want of a network plugin.
+async fn unready(client: &Client) -> Result<(i32, i32), Failure> {
+    let nodes = Api::<Node>::all(client.clone()).list(&ListParams::default()).await?;
+    let count = |is_meant: fn(&Node) -> bool| {
+        let meant = nodes.items.iter().filter(|node| is_meant(node));
+        i32::try_from(meant.count()).unwrap_or(i32::MAX)
+    };
+    Ok((count(|node| !is_ready(node)), count(waits_for_network)))
 }
 
 /// Asks one agent for a line of its log: the answer comes from a kubelet, through the tunnel.

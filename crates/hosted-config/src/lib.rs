@@ -3,10 +3,13 @@
 //!
 //! Communication goes from the management side to the hosted side: nothing that is read there steers the manager.
 
+mod ending;
 mod hosted;
 mod nodes;
 mod objects;
 mod reconciler;
+mod rollout;
+mod status;
 mod version;
 mod webhooks;
 
@@ -15,6 +18,7 @@ use hyperplane_api::{
     hypershift::hosted_control_plane::HostedControlPlane,
 };
 use hyperplane_component_driver::Facts;
+use hyperplane_planner::release::Shelf;
 use hyperplane_runtime::{Manager, Reach, Scope, Watch};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service};
 
@@ -32,6 +36,9 @@ pub struct HostedConfigSettings {
     pub facts: Facts,
     /// How hosted API servers are reached.
     pub reach: Reach,
+    /// The only release that this process works on. A dedicated operator belongs to a release: while the next one takes
+    /// over, the old one must keep its hands off.
+    pub only_release: Option<String>,
 }
 
 /// Adds the operator to a manager.
@@ -47,6 +54,7 @@ pub fn register(manager: &mut Manager, settings: HostedConfigSettings) {
         config_maps: manager.store(config_maps.clone()),
         services: manager.store(services.clone()),
         releases: manager.store(releases.clone()),
+        shelf: Shelf::default(),
         fence: manager.fence(),
         settings,
     };

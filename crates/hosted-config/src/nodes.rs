@@ -1,11 +1,15 @@
 //! What the nodes tell of the way between them and the control plane, in both directions. Pure.
 
-use hyperplane_api::constants::{conditions::hosted_control_plane as types, reasons};
+use hyperplane_api::constants::{conditions::hosted_control_plane as types, ours, reasons};
 use hyperplane_runtime::conditions::Observation;
 use jiff::{SignedDuration, Timestamp};
+use k8s_openapi::api::core::v1::{Node, NodeCondition};
 
 /// A node that renewed its lease within this time reaches the API server; kubelets renew every ten seconds.
 const FRESH: SignedDuration = SignedDuration::from_mins(5);
+
+/// What kubelets say of a runtime without a network plugin.
+const NETWORK_MISSING: &[&str] = &["NetworkPluginNotReady", "cni plugin not initialized"];
 
 /// What was seen of the nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,11 +20,50 @@ pub(crate) struct Nodes {
     pub(crate) last_renewal: Option<Timestamp>,
     /// What came of asking a node something through the tunnel; none where no agent runs.
     pub(crate) tunnel: Option<Result<(), String>>,
+    /// How many are not ready.
+    pub(crate) away: i32,
+    /// How many of these wait for a network plugin.
+    pub(crate) without_network: i32,
 }
 
-/// Whether each side reaches the other.
+/// Whether each side reaches the other, and what nodes lack.
 pub(crate) fn conditions(nodes: &Nodes, now: Timestamp) -> Vec<Observation> {
-    vec![to_nodes(nodes), from_nodes(nodes, now)]
+    let mut conditions = vec![to_nodes(nodes), from_nodes(nodes, now)];
+    conditions.extend((nodes.count > 0).then(|| network(nodes)));
+    conditions
+}
+
+/// Whether a node is ready.
+pub(crate) fn is_ready(node: &Node) -> bool {
+    readiness(node).is_some_and(|condition| condition.status == "True")
+}
+
+/// Whether a node is not ready because nothing gives addresses to its pods, in the words of its kubelet
+/// (pkg/kubelet/runtime.go: the runtime's condition NetworkReady).
+pub(crate) fn waits_for_network(node: &Node) -> bool {
+    let message = readiness(node).and_then(|condition| condition.message.as_deref());
+    let is_said = message.is_some_and(|message| NETWORK_MISSING.iter().any(|words| message.contains(words)));
+    is_said && !is_ready(node)
+}
+
+fn readiness(node: &Node) -> Option<&NodeCondition> {
+    let mut conditions = node.status.as_ref()?.conditions.iter().flatten();
+    conditions.find(|condition| condition.type_ == "Ready")
+}
+
+/// Without an operator of the release that brings a network plugin, only users can.
+fn network(nodes: &Nodes) -> Observation {
+    let condition = ours::NETWORK_PLUGIN_AVAILABLE.as_str();
+    if nodes.without_network == 0 {
+        let message = "No node waits for a network plugin";
+        return Observation::holds(condition, reasons::AS_EXPECTED.as_str(), message);
+    }
+    let message = format!(
+        "{} of {} nodes wait for a network plugin: this release brings none, so install one in the hosted cluster, such as \
+         Cilium, Calico or Flannel, for the networks in spec.networking.clusterNetwork",
+        nodes.without_network, nodes.count
+    );
+    Observation::fails(condition, ours::NETWORK_PLUGIN_MISSING.as_str(), message)
 }
 
 fn to_nodes(nodes: &Nodes) -> Observation {
@@ -72,6 +115,7 @@ mod tests {
         let conditions = conditions(nodes, Timestamp::constant(now, 0));
         conditions
             .into_iter()
+            .take(2)
             .map(|found| (found.status, found.reason))
             .collect()
     }
@@ -112,9 +156,53 @@ mod tests {
                 count,
                 last_renewal,
                 tunnel,
+                ..Nodes::default()
             };
             let expected = expected.map(|(status, reason)| (status, reason.to_owned()));
             assert_eq!(statuses(&nodes, 1200), expected, "{nodes:?}");
         }
+    }
+
+    fn node(status: &str, message: &str) -> Node {
+        let ready = serde_json::json!({"type": "Ready", "status": status, "reason": "Kubelet", "message": message});
+        serde_json::from_value(serde_json::json!({"status": {"conditions": [ready]}})).unwrap()
+    }
+
+    #[test]
+    fn kubelets_say_that_the_network_plugin_is_missing() {
+        let missing = "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady \
+                       message:Network plugin returns error: cni plugin not initialized";
+        for (node, ready, waits) in [
+            (node("True", "kubelet is posting ready status"), true, false),
+            (node("False", missing), false, true),
+            (node("True", missing), true, false),
+            (node("False", "PLEG is not healthy"), false, false),
+            (node("Unknown", "Kubelet stopped posting node status."), false, false),
+            (Node::default(), false, false),
+        ] {
+            assert_eq!((is_ready(&node), waits_for_network(&node)), (ready, waits), "{node:?}");
+        }
+    }
+
+    #[test]
+    fn a_missing_network_plugin_is_named_with_what_helps() {
+        let judged = |count, without_network| {
+            let nodes = Nodes {
+                count,
+                without_network,
+                ..Nodes::default()
+            };
+            let all = conditions(&nodes, Timestamp::constant(0, 0));
+            let found = all.into_iter().find(|found| found.type_ == "NetworkPluginAvailable");
+            found.map(|found| (found.status, found.message))
+        };
+        assert_eq!(judged(0, 0), None);
+        assert_eq!(judged(3, 0).unwrap().0, Some(true));
+        let (status, message) = judged(3, 2).unwrap();
+        assert_eq!(status, Some(false));
+        assert!(
+            message.contains("2 of 3 nodes") && message.contains("install"),
+            "{message}"
+        );
     }
 }

@@ -14,18 +14,23 @@ mod tests;
 use std::{collections::BTreeMap, net::IpAddr};
 
 use hyperplane_api::{
-    constants::{labels, ours},
+    constants::{annotations, labels, ours},
     hypershift::{hosted_control_plane::HostedControlPlane, networking::ClusterNetworking},
 };
-use hyperplane_components::Endpoint;
+use hyperplane_components::{Endpoint, hosted_image};
 use hyperplane_planner::release::Release;
 use hyperplane_runtime::{Failure, Kind, Manifest};
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use k8s_openapi::api::core::v1::{ConfigMap, PodTemplateSpec, Secret};
 use kube::Resource;
 use serde::de::DeserializeOwned;
 
 /// Where the parts of Kubernetes itself live.
 pub(crate) const SYSTEM_NAMESPACE: &str = "kube-system";
+
+/// The workloads among the objects that run on every node.
+pub(crate) const DAEMON_SETS: &[&str] = &["konnectivity-agent", "kube-proxy"];
+/// The other workloads among them.
+pub(crate) const DEPLOYMENTS: &[&str] = &["coredns"];
 
 /// What the objects are made from.
 #[derive(Clone, Copy, Debug)]
@@ -49,14 +54,31 @@ impl Wanted<'_> {
         self.control_plane.spec.networking.clone().unwrap_or_default()
     }
 
-    /// The image of a component in the release.
+    /// The image of a component: of the release, or of an annotation that replaces it.
     fn image(&self, component: &'static str) -> Result<String, Incomplete> {
-        let found = self
-            .release
-            .components
-            .get(component)
-            .and_then(|found| found.image.clone());
-        found.ok_or(Incomplete::Image(component))
+        hosted_image(component, self.release, self.control_plane).ok_or(Incomplete::Image(component))
+    }
+
+    /// Finishes the pods of one component: its image, what restarts them when it changes, and the date of a restart that
+    /// was asked for.
+    fn finish(
+        &self,
+        component: &'static str,
+        stamps: &[(&str, String)],
+        template: &mut PodTemplateSpec,
+    ) -> Result<(), Incomplete> {
+        let date = annotations::RESTART_DATE.of(self.control_plane);
+        let date = date.map(|date| (annotations::RESTART_DATE.as_str(), date.to_owned()));
+        let stamps = stamps.iter().cloned().chain(date);
+        let of_pods = &mut template.metadata.get_or_insert_default().annotations;
+        for (key, value) in stamps {
+            of_pods.get_or_insert_default().insert(key.to_owned(), value);
+        }
+        let image = self.image(component)?;
+        for container in template.spec.iter_mut().flat_map(|pod| &mut pod.containers) {
+            container.image = Some(image.clone());
+        }
+        Ok(())
     }
 }
 
@@ -84,6 +106,13 @@ pub(crate) fn all(wanted: &Wanted<'_>) -> Result<Vec<Manifest>, Failure> {
     konnectivity::add(wanted, &mut set).map_err(Failure::retry)?;
     dns::add(wanted, &mut set).map_err(Failure::retry)?;
     proxy::add(wanted, &mut set).map_err(Failure::retry)?;
+    set.0.into_iter().collect()
+}
+
+/// What keeps a cluster that is going from making anything new outside of itself, in the order in which it is written.
+pub(crate) fn ending() -> Result<Vec<Manifest>, Failure> {
+    let mut set = Set::default();
+    guards::add_ending(&mut set);
     set.0.into_iter().collect()
 }
 

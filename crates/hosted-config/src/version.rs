@@ -1,24 +1,19 @@
 //! The version of a hosted cluster as a whole, told from what we keep in it: there is no version operator inside. Pure.
 
+use std::sync::Arc;
+
 use hyperplane_api::{
     constants::{conditions::hosted_control_plane as types, reasons},
-    hyperplane::distribution_release::DistributionRelease,
     hypershift::{
         hosted_control_plane::HostedControlPlane,
-        version_status::{ClusterVersionStatus, ClusterVersionUpdate, UpdateState, VersionedRelease},
+        version_history::advance,
+        version_status::{ClusterVersionStatus, UpdateState, VersionedRelease},
     },
 };
-use hyperplane_planner::{
-    catalogue,
-    release::{Release, resolve},
-    version::Version,
-};
+use hyperplane_planner::{catalogue, release::Release, version::Version};
 use hyperplane_runtime::conditions::Observation;
 use jiff::Timestamp;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
-/// Entries of the history that are kept.
-const MOST_HISTORY: usize = 100;
 /// Updates that are offered at most; the schema takes no more.
 const MOST_UPDATES: usize = 100;
 
@@ -55,54 +50,14 @@ pub(crate) fn version_status(
         history: advance(
             history,
             image,
-            release.version.number(),
+            Some(release.version.number()),
             *progress == Progress::Complete,
-            whole_seconds(now),
+            now,
         ),
         observed_generation: control_plane.metadata.generation.unwrap_or_default(),
         available_updates: Some(updates),
         conditional_updates: Vec::new(),
     }
-}
-
-fn advance(
-    mut history: Vec<ClusterVersionUpdate>,
-    image: &str,
-    version: &str,
-    is_complete: bool,
-    now: Timestamp,
-) -> Vec<ClusterVersionUpdate> {
-    if history.first().is_none_or(|newest| newest.image != image) {
-        if let Some(newest) = history.first_mut() {
-            newest.completion_time.get_or_insert(Time(now));
-        }
-        history.insert(
-            0,
-            ClusterVersionUpdate {
-                state: UpdateState::Partial,
-                version: Some(version.to_owned()),
-                image: image.to_owned(),
-                started_time: Time(now),
-                completion_time: None,
-                verified: false,
-                accepted_risks: None,
-            },
-        );
-        history.truncate(MOST_HISTORY);
-    }
-    if let Some(newest) = history.first_mut()
-        && is_complete
-        && newest.state != UpdateState::Completed
-    {
-        newest.state = UpdateState::Completed;
-        newest.completion_time = Some(Time(now));
-    }
-    history
-}
-
-/// The wire carries whole seconds; a fraction would differ from what comes back.
-fn whole_seconds(now: Timestamp) -> Timestamp {
-    Timestamp::from_second(now.as_second()).unwrap_or(now)
 }
 
 /// What a version operator would say of itself.
@@ -157,16 +112,9 @@ pub(crate) fn failing(problem: &str) -> Observation {
 
 /// Releases of the same distribution that the cluster can go to next: later patches, and the next minor. A release that
 /// says from where it is offered is offered from there alone, and only without risks.
-pub(crate) fn updates<'a>(
-    release: &Release,
-    objects: impl IntoIterator<Item = &'a DistributionRelease>,
-) -> Vec<VersionedRelease> {
-    let written: Vec<Release> = objects
-        .into_iter()
-        .filter_map(|object| resolve(object.spec.image.as_ref()?.as_str(), [object]).ok())
-        .map(|resolved| resolved.release.as_ref().clone())
-        .collect();
-    let mut found: Vec<&Release> = catalogue::releases().iter().chain(&written).collect();
+pub(crate) fn updates(release: &Release, written: &[Arc<Release>]) -> Vec<VersionedRelease> {
+    let written = written.iter().map(AsRef::as_ref);
+    let mut found: Vec<&Release> = catalogue::releases().iter().chain(written).collect();
     found.retain(|candidate| is_next(release, candidate));
     found.sort_by(|left, right| right.version.precedence(&left.version));
     found.dedup_by(|left, right| left.image == right.image);
@@ -199,60 +147,15 @@ fn is_next(from: &Release, to: &Release) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use hyperplane_api::hyperplane::distribution_release::DistributionRelease;
     use serde_json::json;
 
     use super::*;
 
-    fn at(second: i64) -> Timestamp {
-        Timestamp::constant(second, 0)
-    }
-
-    fn told(history: &[ClusterVersionUpdate]) -> Vec<(String, bool, i64, Option<i64>)> {
-        let seconds = |time: &Time| time.0.as_second();
-        let told = history.iter().map(|update| {
-            let is_complete = update.state == UpdateState::Completed;
-            let ended = update.completion_time.as_ref().map(seconds);
-            (update.image.clone(), is_complete, seconds(&update.started_time), ended)
-        });
-        told.collect()
-    }
-
-    #[test]
-    fn history_tells_what_began_and_what_ended() {
-        let first = advance(Vec::new(), "a", "1.0.0", false, at(10));
-        assert_eq!(told(&first), [("a".to_owned(), false, 10, None)]);
-        let same = advance(first.clone(), "a", "1.0.0", false, at(20));
-        assert_eq!(same, first);
-        let complete = advance(same, "a", "1.0.0", true, at(30));
-        assert_eq!(told(&complete), [("a".to_owned(), true, 10, Some(30))]);
-        let again = advance(complete.clone(), "a", "1.0.0", false, at(40));
-        assert_eq!(again, complete, "what was reached once stays reached");
-        let next = advance(again, "b", "1.0.1", false, at(50));
-        let over = advance(next, "c", "1.0.2", true, at(60));
-        assert_eq!(
-            told(&over),
-            [
-                ("c".to_owned(), true, 60, Some(60)),
-                ("b".to_owned(), false, 50, Some(60)),
-                ("a".to_owned(), true, 10, Some(30)),
-            ]
-        );
-    }
-
-    #[test]
-    fn history_has_an_end() {
-        let mut history = Vec::new();
-        for number in 0..150_i64 {
-            history = advance(history, &number.to_string(), "1.0.0", true, at(number));
-        }
-        assert_eq!(history.len(), MOST_HISTORY);
-        assert_eq!(history[0].image, "149");
-    }
-
     #[test]
     fn patches_and_the_next_minor_are_offered() {
         let release = catalogue::by_version("v1.34.1").unwrap();
-        let offered = updates(release, []);
+        let offered = updates(release, &[]);
         assert!(!offered.is_empty() && offered.len() <= MOST_UPDATES);
         for update in &offered {
             assert!(
@@ -281,7 +184,8 @@ mod tests {
             object("1.0.2", "1.0.1", &json!([])),
             object("1.0.3", "1.0.0", &risk),
         ];
-        let offered = updates(&release, &objects);
+        let written = objects.map(|object| Arc::new(Release::from_spec(&object.spec).unwrap()));
+        let offered = updates(&release, &written);
         let versions: Vec<&str> = offered.iter().map(|update| update.version.as_str()).collect();
         assert_eq!(versions, ["1.0.1"]);
     }

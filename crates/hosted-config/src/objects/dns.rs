@@ -100,9 +100,6 @@ fn deployment(wanted: &Wanted<'_>) -> Result<Deployment, Incomplete> {
     } else {
         1
     });
-    let image = wanted.image("coredns")?;
-    for container in spec.template.spec.iter_mut().flat_map(|pod| &mut pod.containers) {
-        container.image = Some(image.clone());
-    }
+    wanted.finish("coredns", &[], &mut spec.template)?;
     Ok(deployment)
 }

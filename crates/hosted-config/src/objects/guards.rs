@@ -9,3 +9,9 @@ pub(super) fn add(set: &mut Set) {
     set.add_asset::<ValidatingAdmissionPolicy>(include_str!("../assets/guard.yaml"));
     set.add_asset::<ValidatingAdmissionPolicyBinding>(include_str!("../assets/guard-binding.yaml"));
 }
+
+/// Nothing that stands for something outside of the cluster is made any more.
+pub(super) fn add_ending(set: &mut Set) {
+    set.add_asset::<ValidatingAdmissionPolicy>(include_str!("../assets/ending.yaml"));
+    set.add_asset::<ValidatingAdmissionPolicyBinding>(include_str!("../assets/ending-binding.yaml"));
+}

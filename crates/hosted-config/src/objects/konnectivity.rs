@@ -1,7 +1,5 @@
 //! The way from the control plane to the nodes: agents on every node dial out to the konnectivity server.
 
-use std::collections::BTreeMap;
-
 use hyperplane_api::constants::objects::{bundles, certificates, keys};
 use k8s_openapi::{
     api::{
@@ -40,13 +38,10 @@ pub(super) fn add(wanted: &Wanted<'_>, set: &mut Set) -> Result<(), Incomplete> 
 fn daemon_set(wanted: &Wanted<'_>) -> Result<DaemonSet, Incomplete> {
     let mut daemon_set: DaemonSet = asset(include_str!("../assets/konnectivity-agent.yaml"));
     let template = &mut daemon_set.spec.get_or_insert_default().template;
-    let annotations = &mut template.metadata.get_or_insert_default().annotations;
     // The agent reads its certificate once.
     let certificate = fingerprint(wanted.konnectivity_agent);
-    *annotations = Some(BTreeMap::from([(CERTIFICATE.to_owned(), certificate)]));
-    let image = wanted.image("konnectivity-agent")?;
+    wanted.finish("konnectivity-agent", &[(CERTIFICATE, certificate)], template)?;
     for container in template.spec.iter_mut().flat_map(|pod| &mut pod.containers) {
-        container.image = Some(image.clone());
         container.args.get_or_insert_default().extend([
             format!("--proxy-server-host={}", wanted.konnectivity.host),
             format!("--proxy-server-port={}", wanted.konnectivity.port),

@@ -1,8 +1,6 @@
 //! Service addresses on nodes: kube-proxy, which reaches the API server where it is published, because service addresses
 //! are what it has yet to make.
 
-use std::collections::BTreeMap;
-
 use k8s_openapi::api::{
     apps::v1::DaemonSet,
     core::v1::{ConfigMap, ServiceAccount},
@@ -31,12 +29,7 @@ pub(super) fn add(wanted: &Wanted<'_>, set: &mut Set) -> Result<(), Incomplete> 
     let mut daemon_set: DaemonSet = asset(include_str!("../assets/kube-proxy.yaml"));
     let template = &mut daemon_set.spec.get_or_insert_default().template;
     let stamp = format!("{}:{}", wanted.api_server.host, wanted.api_server.port);
-    let annotations = &mut template.metadata.get_or_insert_default().annotations;
-    *annotations = Some(BTreeMap::from([(CONFIGURATION.to_owned(), stamp)]));
-    let image = wanted.image("kube-proxy")?;
-    for container in template.spec.iter_mut().flat_map(|pod| &mut pod.containers) {
-        container.image = Some(image.clone());
-    }
+    wanted.finish("kube-proxy", &[(CONFIGURATION, stamp)], template)?;
     set.add(daemon_set);
     Ok(())
 }

@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn control_plane(networking: &Value) -> HostedControlPlane {
+fn control_plane(networking: &Value, annotations: &Value) -> HostedControlPlane {
     let strategy = json!({"type": "LoadBalancer"});
     let service = |name: &str| json!({"service": name, "servicePublishingStrategy": strategy});
     let services = ["APIServer", "OAuthServer", "Konnectivity", "Ignition"].map(service);
     serde_json::from_value(json!({
         "apiVersion": "hypershift.openshift.io/v1beta1", "kind": "HostedControlPlane",
-        "metadata": {"name": "a", "namespace": "clusters-a"},
+        "metadata": {"name": "a", "namespace": "clusters-a", "annotations": annotations},
         "spec": {
             "releaseImage": "hyperplane.dev/kubernetes:v1.36.4", "platform": {"type": "None"}, "dns": {"baseDomain": "example.com"},
             "etcd": {"managementType": "Managed", "managed": {"storage": {"type": "PersistentVolume"}}},
@@ -24,11 +24,15 @@ fn control_plane(networking: &Value) -> HostedControlPlane {
 }
 
 fn rendered(networking: &Value) -> Result<Vec<Value>, String> {
+    rendered_with(networking, &json!({}))
+}
+
+fn rendered_with(networking: &Value, annotations: &Value) -> Result<Vec<Value>, String> {
     let endpoint = |host: &str, port| Endpoint {
         host: host.to_owned(),
         port,
     };
-    let control_plane = control_plane(networking);
+    let control_plane = control_plane(networking, annotations);
     let (authority, agent) = (ConfigMap::default(), Secret::default());
     let wanted = Wanted {
         control_plane: &control_plane,
@@ -117,4 +121,99 @@ fn what_is_wrong_is_named_with_its_field() {
         error.contains("spec.networking.apiServer.advertiseAddress") && error.contains("here"),
         "{error}"
     );
+}
+
+/// The first containers' images and the annotations of pods, by workload.
+fn pods(objects: &[Value]) -> Vec<(&str, &str, &Value)> {
+    let is_workload = |object: &&Value| ["DaemonSet", "Deployment"].contains(&object["kind"].as_str().unwrap());
+    let pods = objects.iter().filter(is_workload).map(|object| {
+        let template = &object["spec"]["template"];
+        let image = template["spec"]["containers"][0]["image"].as_str().unwrap();
+        (
+            object["metadata"]["name"].as_str().unwrap(),
+            image,
+            &template["metadata"]["annotations"],
+        )
+    });
+    pods.collect()
+}
+
+#[test]
+fn annotations_of_the_control_plane_act_here_too() {
+    let annotated = json!({
+        "hypershift.openshift.io/konnectivity-agent-image": "example.com/agent:1",
+        "hypershift.openshift.io/image-overrides": "coredns=example.com/dns:2,konnectivity-agent=example.com/other:3",
+        "hypershift.openshift.io/restart-date": "2027-01-15",
+    });
+    let objects = rendered_with(&json!({}), &annotated).unwrap();
+    let images: Vec<(&str, &str)> = pods(&objects)
+        .into_iter()
+        .map(|(name, image, _)| (name, image))
+        .collect();
+    assert!(
+        images.contains(&("konnectivity-agent", "example.com/agent:1")),
+        "{images:?}"
+    );
+    assert!(images.contains(&("coredns", "example.com/dns:2")), "{images:?}");
+    for (name, _, annotations) in pods(&objects) {
+        assert_eq!(
+            annotations["hypershift.openshift.io/restart-date"], "2027-01-15",
+            "{name}"
+        );
+    }
+    let unasked = rendered(&json!({})).unwrap();
+    for (name, _, annotations) in pods(&unasked) {
+        assert_eq!(
+            annotations["hypershift.openshift.io/restart-date"],
+            Value::Null,
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn workloads_are_those_that_are_looked_at() {
+    let objects = rendered(&json!({})).unwrap();
+    let mut names: Vec<&str> = pods(&objects).into_iter().map(|(name, ..)| name).collect();
+    names.sort_unstable();
+    let mut expected = [DAEMON_SETS, DEPLOYMENTS].concat();
+    expected.sort_unstable();
+    assert_eq!(names, expected);
+}
+
+/// Kinds that no admission policy can guard: the server leaves its own configuration of admission out.
+const UNGUARDED: &[&str] = &["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"];
+
+#[test]
+fn every_kind_that_is_kept_is_guarded() {
+    let objects = rendered(&json!({})).unwrap();
+    let guard = find(&objects, "ValidatingAdmissionPolicy", "hyperplane-managed-objects");
+    let rules = guard["spec"]["matchConstraints"]["resourceRules"].as_array().unwrap();
+    let contains = |list: &Value, word: &str| list.as_array().unwrap().iter().any(|one| one == word);
+    for object in &objects {
+        let kind = object["kind"].as_str().unwrap();
+        if UNGUARDED.contains(&kind) {
+            continue;
+        }
+        let api_version = object["apiVersion"].as_str().unwrap();
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let plural = format!("{}s", kind.trim_end_matches('s').to_lowercase());
+        let is_guarded = rules.iter().any(|rule| {
+            contains(&rule["apiGroups"], group)
+                && contains(&rule["apiVersions"], version)
+                && contains(&rule["resources"], &plural)
+                && contains(&rule["operations"], "UPDATE")
+                && contains(&rule["operations"], "DELETE")
+        });
+        assert!(is_guarded, "{api_version} {plural}");
+    }
+}
+
+#[test]
+fn a_cluster_that_is_going_makes_nothing_new() {
+    let ending = ending().unwrap();
+    let objects: Vec<Value> = ending.iter().map(|manifest| manifest.body().clone()).collect();
+    let policy = find(&objects, "ValidatingAdmissionPolicy", "hyperplane-ending");
+    let binding = find(&objects, "ValidatingAdmissionPolicyBinding", "hyperplane-ending");
+    assert_eq!(binding["spec"]["policyName"], policy["metadata"]["name"]);
 }
