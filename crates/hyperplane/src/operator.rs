@@ -8,9 +8,14 @@ mod run;
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
-use hyperplane_world::Roles;
+use hyperplane_world::{Roles, Surroundings};
 
 pub(crate) use self::client::connect;
+
+/// The lease of the manager.
+const LEASE: &str = "hyperplane-operator";
+/// How long a scope may be.
+const LONGEST_SCOPE: usize = 40;
 
 /// How the management cluster is reached.
 #[derive(Args)]
@@ -37,9 +42,21 @@ pub struct Manager {
     /// The domain for endpoints that are published by Route without a hostname.
     #[arg(long, value_name = "DOMAIN")]
     ingress_domain: Option<String>,
-    /// A network of the management cluster that hosted control planes must not reach; repeatable.
-    #[arg(long, value_name = "CIDR")]
+    /// A network of the management cluster that hosted control planes must not reach, besides those that it tells of
+    /// itself; repeatable.
+    #[arg(long, value_name = "CIDR", value_parser = network)]
     management_network: Vec<String>,
+    /// A namespace whose pods may collect metrics of hosted control planes, besides those that OpenShift labels for it;
+    /// repeatable.
+    #[arg(long, value_name = "NAME")]
+    monitoring_namespace: Vec<String>,
+    /// The platform that the management cluster runs on [default: what an OpenShift cluster says].
+    #[arg(long, value_name = "NAME")]
+    management_platform: Option<String>,
+    /// Serve only HostedClusters whose annotation hypershift.openshift.io/scope has this value: others have a manager of
+    /// their own.
+    #[arg(long, value_name = "NAME", value_parser = scope)]
+    scope: Option<String>,
     /// Do not write kinds, priorities and the rights of the manager: somebody else does.
     #[arg(long)]
     no_setup: bool,
@@ -53,6 +70,47 @@ pub struct Manager {
     /// Play the machines of the management cluster: pods are run by a simulation, with hosted API servers that answer.
     #[arg(long)]
     twin: bool,
+}
+
+impl Manager {
+    /// The name of the lease: managers for different clusters do not exclude each other.
+    fn lease(&self) -> String {
+        self.scope
+            .as_ref()
+            .map_or_else(|| LEASE.to_owned(), |scope| format!("{LEASE}-{scope}"))
+    }
+
+    /// What the cluster tells of itself, and what is said besides.
+    fn surroundings(&self, mut found: Surroundings) -> Surroundings {
+        found.networks.closed.clone_from(&self.management_network);
+        let named = |name: &String| [("kubernetes.io/metadata.name".to_owned(), name.clone())].into();
+        found
+            .networks
+            .monitoring
+            .extend(self.monitoring_namespace.iter().map(named));
+        found.platform = self.management_platform.clone().or(found.platform);
+        found
+    }
+}
+
+/// A network as policies have it.
+fn network(text: &str) -> Result<String, String> {
+    hyperplane_hosted_cluster::check_network(text)?;
+    Ok(text.to_owned())
+}
+
+/// A scope is part of the name of a lease.
+fn scope(text: &str) -> Result<String, String> {
+    let is_word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let has_ends = text.bytes().next().is_some_and(is_word) && text.bytes().next_back().is_some_and(is_word);
+    let is_name = has_ends && text.len() <= LONGEST_SCOPE && text.bytes().all(|byte| is_word(byte) || byte == b'-');
+    if is_name {
+        Ok(text.to_owned())
+    } else {
+        Err(format!(
+            "use at most {LONGEST_SCOPE} of a-z, 0-9 and -, with none of the last at an end"
+        ))
+    }
 }
 
 /// One operator of one control plane.
@@ -90,13 +148,74 @@ pub fn manage(arguments: &Manager) -> anyhow::Result<()> {
 /// Runs one operator of one control plane.
 pub fn serve_tenant(part: Part, arguments: &Tenant) -> anyhow::Result<()> {
     let namespace = arguments.namespace.clone();
+    let only_release = arguments.only_release.clone();
     let roles = match part {
         Part::ControlPlane => Roles::ControlPlane {
             namespace,
-            only_release: arguments.only_release.clone(),
+            only_release,
         },
-        Part::Pki => Roles::Pki { namespace },
-        Part::Config => Roles::Config { namespace },
+        Part::Pki => {
+            // Certificates belong to no release: whoever asks for that means another operator.
+            anyhow::ensure!(
+                only_release.is_none(),
+                "--only-release: the PKI operator serves every release"
+            );
+            Roles::Pki { namespace }
+        }
+        Part::Config => Roles::Config {
+            namespace,
+            only_release,
+        },
     };
     run::process(|stop| run::tenant(&arguments.place, roles, stop))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        manager: Manager,
+    }
+
+    fn manager(words: &[&str]) -> Result<Manager, clap::Error> {
+        Line::try_parse_from(["operator"].iter().chain(words)).map(|line| line.manager)
+    }
+
+    #[test]
+    fn what_is_said_of_the_cluster_is_added_to_what_it_tells() {
+        let words = "--monitoring-namespace metrics --management-network 10.0.0.0/8 --management-platform AWS";
+        let told = Surroundings {
+            platform: Some("None".to_owned()),
+            ..Surroundings::default()
+        };
+        let words: Vec<&str> = words.split(' ').collect();
+        let found = manager(&words).unwrap().surroundings(told.clone());
+        assert_eq!(found.networks.closed, ["10.0.0.0/8"]);
+        assert_eq!(found.platform.as_deref(), Some("AWS"));
+        let monitoring = &found.networks.monitoring;
+        assert_eq!(
+            monitoring.len(),
+            told.networks.monitoring.len() + 1,
+            "labels of OpenShift stay"
+        );
+        assert_eq!(monitoring[1]["kubernetes.io/metadata.name"], "metrics");
+        let silent = manager(&[]).unwrap().surroundings(told);
+        assert_eq!(silent.platform.as_deref(), Some("None"));
+    }
+
+    #[test]
+    fn a_scope_has_a_lease_of_its_own_and_must_fit_into_its_name() {
+        assert_eq!(manager(&[]).unwrap().lease(), "hyperplane-operator");
+        assert_eq!(manager(&["--scope", "a-1"]).unwrap().lease(), "hyperplane-operator-a-1");
+        let long = "a".repeat(LONGEST_SCOPE + 1);
+        for text in ["", "A", "-a", "a-", "a_b", "a/b", &long] {
+            assert!(manager(&[&format!("--scope={text}")]).is_err(), "{text}");
+        }
+        assert!(manager(&["--management-network", "10.0.0.1/8"]).is_err());
+    }
 }

@@ -53,6 +53,7 @@ pub(crate) fn instance() -> String {
 
 /// Logs to standard error what RUST_LOG asks for; by default what has at least this level.
 pub(crate) fn log_from(level: LevelFilter) {
+    #[expect(clippy::disallowed_methods, reason = "the binary is where the environment is read")]
     let asked = env::var(EnvFilter::DEFAULT_ENV).unwrap_or_default();
     let filter = EnvFilter::builder().parse_lossy(format!("{level},{NOISE},{asked}"));
     let logger = tracing_subscriber::fmt()

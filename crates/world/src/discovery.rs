@@ -1,26 +1,39 @@
 //! What a management cluster tells of itself.
 
+use std::collections::BTreeMap;
+
+use hyperplane_api::infrastructure::{agent_cluster::AgentCluster, kubevirt_cluster::KubevirtCluster};
 use hyperplane_component_driver::Facts;
-use hyperplane_hosted_cluster::ManagementNetworks;
+use hyperplane_hosted_cluster::{ManagementNetworks, ServedKinds};
 use hyperplane_planner::version::{Scheme, Version};
-use hyperplane_runtime::Failure;
-use k8s_openapi::api::discovery::v1::EndpointSlice;
-use kube::{Api, Client, api::ListParams};
+use hyperplane_runtime::{Failure, Kind};
+use k8s_openapi::api::networking::v1::ServiceCIDR;
+use kube::{
+    Api, Client,
+    api::DynamicObject,
+    core::{ApiResource, GroupVersionKind},
+};
 
 /// The group whose presence says that monitors can be written.
 const MONITORING: &str = "monitoring.coreos.com";
 /// The group whose presence says that pods are given their users.
 const OPENSHIFT_SECURITY: &str = "security.openshift.io";
-/// Selects where the API server of the cluster is.
-const API_SERVER: &str = "kubernetes.io/service-name=kubernetes";
+/// The group whose presence says that the cluster has a router of its own.
+const OPENSHIFT_ROUTES: &str = "route.openshift.io";
+/// The group of the object that says where an OpenShift cluster runs.
+const OPENSHIFT_CONFIGURATION: &str = "config.openshift.io";
 
 /// What only those must know who make control planes.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
     /// Whether it is an OpenShift cluster, which gives pods their users.
     pub is_openshift: bool,
+    /// Which kinds it has that not every cluster has.
+    pub served: ServedKinds,
     /// Its networks.
     pub networks: ManagementNetworks,
+    /// The platform that it runs on, where it says so.
+    pub platform: Option<String>,
 }
 
 /// What components must know of the cluster, with the image of this program.
@@ -31,31 +44,150 @@ pub async fn discover(client: &Client, image: &str) -> Result<Facts, Failure> {
         kubernetes,
         image: image.to_owned(),
         ingress_domain: None,
-        has_monitors: serves(client, MONITORING).await?,
+        has_monitors: groups(client).await?.contains_key(MONITORING),
     })
 }
 
 /// What those who make control planes must know besides.
 pub async fn surroundings(client: &Client) -> Result<Surroundings, Failure> {
-    let slices: Api<EndpointSlice> = Api::namespaced(client.clone(), "default");
-    let slices = slices.list(&ListParams::default().labels(API_SERVER)).await?;
-    let endpoints = slices
-        .items
-        .into_iter()
-        .flat_map(|slice| slice.endpoints.into_iter().flatten());
-    let mut api_server: Vec<String> = endpoints.flat_map(|endpoint| endpoint.addresses).collect();
-    api_server.sort();
-    api_server.dedup();
+    let groups = groups(client).await?;
+    let router = BTreeMap::from([("network.openshift.io/policy-group".to_owned(), "ingress".to_owned())]);
     Ok(Surroundings {
-        is_openshift: serves(client, OPENSHIFT_SECURITY).await?,
+        is_openshift: groups.contains_key(OPENSHIFT_SECURITY),
+        served: ServedKinds {
+            kubevirt: serves::<KubevirtCluster>(client, &groups).await?,
+            agent: serves::<AgentCluster>(client, &groups).await?,
+            service_cidr: serves::<ServiceCIDR>(client, &groups).await?,
+        },
         networks: ManagementNetworks {
-            api_server,
+            ingress: groups.contains_key(OPENSHIFT_ROUTES).then_some(router),
             ..ManagementNetworks::default()
+        },
+        platform: if groups.contains_key(OPENSHIFT_CONFIGURATION) {
+            platform(client).await?
+        } else {
+            None
         },
     })
 }
 
-async fn serves(client: &Client, group: &str) -> Result<bool, Failure> {
-    let groups = client.list_api_groups().await?.groups;
-    Ok(groups.iter().any(|found| found.name == group))
+async fn serves<K: Kind>(client: &Client, groups: &Groups) -> Result<bool, Failure> {
+    let version = K::version(&());
+    let versions = groups.get(K::group(&()).as_ref());
+    if !versions.is_some_and(|versions| versions.iter().any(|found| *found == version)) {
+        return Ok(false);
+    }
+    let list = client.list_api_group_resources(&K::api_version(&())).await?;
+    Ok(list.resources.iter().any(|resource| resource.name == K::plural(&())))
+}
+
+/// API groups, with their versions.
+type Groups = BTreeMap<String, Vec<String>>;
+
+async fn groups(client: &Client) -> Result<Groups, Failure> {
+    let list = client.list_api_groups().await?;
+    let entry = |group: k8s_openapi::apimachinery::pkg::apis::meta::v1::APIGroup| {
+        let versions = group.versions.into_iter().map(|version| version.version);
+        (group.name, versions.collect())
+    };
+    Ok(list.groups.into_iter().map(entry).collect())
+}
+
+/// Where an OpenShift cluster says that it runs. One that has the group, and not the kind, is none.
+async fn platform(client: &Client) -> Result<Option<String>, Failure> {
+    let kind = GroupVersionKind::gvk(OPENSHIFT_CONFIGURATION, "v1", "Infrastructure");
+    let resource = ApiResource::from_gvk_with_plural(&kind, "infrastructures");
+    let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
+    let found = api.get_opt("cluster").await?;
+    let platform = found.as_ref().and_then(|found| {
+        let status = &found.data["status"];
+        let type_ = status["platformStatus"]["type"].as_str();
+        type_.or(status["platform"].as_str())
+    });
+    Ok(platform.filter(|name| !name.is_empty()).map(str::to_owned))
+}
+
+#[cfg(test)]
+mod tests {
+    use hyperplane_access::User;
+    use hyperplane_apiserver::{Entropy, Server, Settings, Shared};
+    use hyperplane_runtime::Clock;
+    use hyperplane_store::Memory;
+    use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+    use kube::api::PostParams;
+    use serde_json::{Value, json};
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+    use crate::setup::set_up;
+
+    async fn server() -> Client {
+        let clock = Clock::anchored("2027-01-15T08:00:00Z".parse().unwrap());
+        let settings = Settings::new(clock, Entropy::seeded(1));
+        let (server, writer, controllers) = Server::open(&Shared::new(), settings, Memory).unwrap();
+        tokio::spawn(writer.run());
+        tokio::spawn(controllers.run(CancellationToken::new()));
+        server.bootstrap().await.unwrap();
+        Client::new(server.in_process(User::admin()), "default")
+    }
+
+    /// A kind of OpenShift, with whatever content.
+    async fn define(client: &Client, group: &str, kind: &str) {
+        let plural = format!("{}s", kind.to_lowercase());
+        let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
+        let definition: Value = json!({
+            "metadata": {"name": format!("{plural}.{group}")},
+            "spec": {"group": group, "scope": "Cluster", "names": {"kind": kind, "plural": plural},
+                "versions": [{"name": "v1", "served": true, "storage": true, "schema": schema}]},
+        });
+        let definition: CustomResourceDefinition = serde_json::from_value(definition).unwrap();
+        let api: Api<CustomResourceDefinition> = Api::all(client.clone());
+        api.create(&PostParams::default(), &definition).await.unwrap();
+        tokio::time::sleep(std::time::Duration::from_secs(10)).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn kinds_of_providers_count_where_they_are_served() {
+        let client = server().await;
+        let before = surroundings(&client).await.unwrap();
+        let bare = ServedKinds {
+            service_cidr: true,
+            ..ServedKinds::default()
+        };
+        assert_eq!(before.served, bare);
+        set_up(&client).await.unwrap();
+        let after = surroundings(&client).await.unwrap();
+        assert_eq!(after.served, ServedKinds::ALL);
+        assert!(!after.is_openshift && after.platform.is_none() && after.networks.ingress.is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_openshift_cluster_says_where_it_runs_and_has_a_router() {
+        let client = server().await;
+        for (group, kind) in [
+            (OPENSHIFT_CONFIGURATION, "Infrastructure"),
+            (OPENSHIFT_ROUTES, "Route"),
+            (OPENSHIFT_SECURITY, "SecurityContextConstraint"),
+        ] {
+            define(&client, group, kind).await;
+        }
+        assert_eq!(
+            surroundings(&client).await.unwrap().platform,
+            None,
+            "it says nothing yet"
+        );
+        let resource = ApiResource::from_gvk_with_plural(
+            &GroupVersionKind::gvk(OPENSHIFT_CONFIGURATION, "v1", "Infrastructure"),
+            "infrastructures",
+        );
+        let object =
+            DynamicObject::new("cluster", &resource).data(json!({"status": {"platformStatus": {"type": "AWS"}}}));
+        let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
+        api.create(&PostParams::default(), &object).await.unwrap();
+        let found = surroundings(&client).await.unwrap();
+        assert!(found.is_openshift);
+        assert_eq!(found.platform.as_deref(), Some("AWS"));
+        let labels = found.networks.ingress.unwrap();
+        assert_eq!(labels["network.openshift.io/policy-group"], "ingress");
+    }
 }

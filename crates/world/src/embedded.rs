@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     discovery::{Surroundings, discover, surroundings},
+    images::images,
     operators::{self, OperatorSettings, Roles},
     setup::{ACCOUNT, NAMESPACE, set_up},
 };
@@ -59,7 +60,9 @@ impl Embedded {
 
     /// The settings of a twin for this cluster, with everything else as usual.
     pub fn twin_settings(&self) -> TwinSettings {
-        TwinSettings::new(self.clock.clone(), self.seed, self.entropy.clone(), self.shared.clone())
+        let mut settings = TwinSettings::new(self.clock.clone(), self.seed, self.entropy.clone(), self.shared.clone());
+        settings.images = images(&self.image);
+        settings
     }
 
     /// The twin of this cluster. Operators that have pods of their own run in it, as the accounts of those pods.
@@ -111,6 +114,7 @@ impl Embedded {
             entropy: self.entropy.clone(),
             identity_mode: IdentityMode::Extension,
             lease: None::<LeaseSettings>,
+            scope: None,
             facts,
             surroundings,
             reach: network.reach(),

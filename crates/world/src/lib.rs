@@ -3,12 +3,14 @@
 
 mod discovery;
 mod embedded;
+mod images;
 mod operators;
 mod setup;
 
 pub use self::{
     discovery::{Surroundings, discover, surroundings},
     embedded::Embedded,
+    images::images,
     operators::{OperatorSettings, Roles, manager},
     setup::{ACCOUNT, NAMESPACE, set_up},
 };

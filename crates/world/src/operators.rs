@@ -1,13 +1,13 @@
 //! All operators on one manager, or one of them for one namespace. The same code serves an embedded and a real cluster:
 //! only the client and the way to hosted clusters differ.
 
-use hyperplane_api::constants::objects::roles;
+use hyperplane_api::constants::{annotations, objects::roles};
 use hyperplane_component_driver::Facts;
 use hyperplane_control_plane::ControlPlaneSettings;
-use hyperplane_hosted_cluster::{HostedClusterSettings, ServedKinds};
+use hyperplane_hosted_cluster::HostedClusterSettings;
 use hyperplane_hosted_config::HostedConfigSettings;
 use hyperplane_pki::PkiSettings;
-use hyperplane_runtime::{Clock, Entropy, IdentityMode, LeaseSettings, Manager, Reach, Scope, Settings};
+use hyperplane_runtime::{Clock, Entropy, IdentityMode, LeaseSettings, Manager, Only, Reach, Scope, Settings};
 use kube::Client;
 
 use crate::discovery::Surroundings;
@@ -33,6 +33,8 @@ pub enum Roles {
     Config {
         /// The namespace.
         namespace: String,
+        /// The only release that it works on, if it is bound to one.
+        only_release: Option<String>,
     },
 }
 
@@ -53,7 +55,10 @@ impl Roles {
                 only_release: flag("--only-release"),
             }),
             "pki-operator" => Some(Self::Pki { namespace }),
-            "config-operator" => Some(Self::Config { namespace }),
+            "config-operator" => Some(Self::Config {
+                namespace,
+                only_release: flag("--only-release"),
+            }),
             _ => None,
         }
     }
@@ -64,7 +69,7 @@ impl Roles {
             Self::All => None,
             Self::ControlPlane { namespace, .. } => Some((namespace, roles::CONTROL_PLANE_OPERATOR)),
             Self::Pki { namespace } => Some((namespace, roles::PKI_OPERATOR)),
-            Self::Config { namespace } => Some((namespace, roles::CONFIG_OPERATOR)),
+            Self::Config { namespace, .. } => Some((namespace, roles::CONFIG_OPERATOR)),
         }
     }
 }
@@ -84,6 +89,8 @@ pub struct OperatorSettings {
     pub identity_mode: IdentityMode,
     /// The lease to hold before writing.
     pub lease: Option<LeaseSettings>,
+    /// The clusters that this process is for, by their annotation of scope; all of them where nothing is said.
+    pub scope: Option<String>,
     /// What is known of the management cluster.
     pub facts: Facts,
     /// What only those must know who make control planes.
@@ -97,6 +104,11 @@ pub fn manager(client: Client, settings: &OperatorSettings, roles: Roles) -> Man
     let mut of_manager = Settings::new("hyperplane", &settings.instance, settings.clock.clone(), settings.seed);
     of_manager.identity_mode = settings.identity_mode;
     of_manager.lease.clone_from(&settings.lease);
+    let scope = settings.scope.clone().filter(|_| roles == Roles::All);
+    of_manager.only = scope.map(|value| Only {
+        annotation: annotations::SCOPE.as_str(),
+        value,
+    });
     let mut manager = Manager::new(client, of_manager);
     match roles {
         Roles::All => add_all(&mut manager, settings),
@@ -105,7 +117,10 @@ pub fn manager(client: Client, settings: &OperatorSettings, roles: Roles) -> Man
             only_release,
         } => add_control_plane(&mut manager, settings, Scope::Namespace(namespace), only_release),
         Roles::Pki { namespace } => add_pki(&mut manager, settings, Scope::Namespace(namespace)),
-        Roles::Config { namespace } => add_config(&mut manager, settings, Scope::Namespace(namespace)),
+        Roles::Config {
+            namespace,
+            only_release,
+        } => add_config(&mut manager, settings, Scope::Namespace(namespace), only_release),
     }
     manager
 }
@@ -113,17 +128,17 @@ pub fn manager(client: Client, settings: &OperatorSettings, roles: Roles) -> Man
 fn add_all(manager: &mut Manager, settings: &OperatorSettings) {
     let of_operator = HostedClusterSettings {
         facts: settings.facts.clone(),
-        served: ServedKinds::ALL,
+        served: settings.surroundings.served,
         assigns_user_ids: !settings.surroundings.is_openshift,
         networks: settings.surroundings.networks.clone(),
-        management_platform: None,
+        management_platform: settings.surroundings.platform.clone(),
         seed: settings.seed,
         entropy: settings.entropy.clone(),
     };
     hyperplane_hosted_cluster::register(manager, of_operator);
     add_control_plane(manager, settings, Scope::Everywhere, None);
     add_pki(manager, settings, Scope::Everywhere);
-    add_config(manager, settings, Scope::Everywhere);
+    add_config(manager, settings, Scope::Everywhere, None);
 }
 
 fn add_control_plane(manager: &mut Manager, settings: &OperatorSettings, scope: Scope, only_release: Option<String>) {
@@ -144,11 +159,12 @@ fn add_pki(manager: &mut Manager, settings: &OperatorSettings, scope: Scope) {
     hyperplane_pki::register(manager, of_operator);
 }
 
-fn add_config(manager: &mut Manager, settings: &OperatorSettings, scope: Scope) {
+fn add_config(manager: &mut Manager, settings: &OperatorSettings, scope: Scope, only_release: Option<String>) {
     let of_operator = HostedConfigSettings {
         scope,
         facts: settings.facts.clone(),
         reach: settings.reach.clone(),
+        only_release,
     };
     hyperplane_hosted_config::register(manager, of_operator);
 }
@@ -174,7 +190,17 @@ mod tests {
             ),
             (
                 "config-operator --listen=:8080 --namespace=clusters-one",
-                Some(Roles::Config { namespace: namespace() }),
+                Some(Roles::Config {
+                    namespace: namespace(),
+                    only_release: None,
+                }),
+            ),
+            (
+                "config-operator --namespace=clusters-one --only-release=example.com/a:1",
+                Some(Roles::Config {
+                    namespace: namespace(),
+                    only_release: Some("example.com/a:1".to_owned()),
+                }),
             ),
             (
                 "control-plane-operator --namespace=clusters-one --only-release=example.com/a:1",

@@ -1,14 +1,19 @@
 //! What must be on a management cluster before the operators run: our kinds, priorities for the pods of control planes,
-//! and the rights of the manager. Written only where it differs, so that a restart writes nothing.
+//! the rights of the manager, and which versions it hosts. Written only where it differs, so that a restart writes nothing.
 
 use std::time::Duration;
 
-use hyperplane_api::{crd, schema::FeatureSet};
+use hyperplane_api::{
+    constants::{labels, ours},
+    crd,
+    schema::FeatureSet,
+};
 use hyperplane_component_driver::access::rule;
+use hyperplane_planner::catalogue;
 use hyperplane_runtime::{Failure, Fence, Manifest, ObjectKey, Remote};
 use k8s_openapi::{
     api::{
-        core::v1::{Namespace, ServiceAccount},
+        core::v1::{ConfigMap, Namespace, ServiceAccount},
         rbac::v1::{ClusterRole, ClusterRoleBinding, PolicyRule},
         scheduling::v1::PriorityClass,
     },
@@ -22,6 +27,9 @@ use serde_json::{Value, json};
 pub const NAMESPACE: &str = "hyperplane";
 /// The service account of the manager.
 pub const ACCOUNT: &str = "operator";
+
+/// The ConfigMap with the versions that can be hosted.
+const SUPPORTED_VERSIONS: &str = "supported-versions";
 
 /// Priorities of pods of control planes: etcd before what serves requests, and that before the rest.
 const PRIORITIES: &[(&str, i32, &str)] = &[
@@ -61,6 +69,7 @@ pub async fn set_up(client: &Client) -> Result<(), Failure> {
     }
     for definition in &definitions {
         served(&remote, definition).await?;
+        listed(client, definition).await?;
     }
     Ok(())
 }
@@ -93,6 +102,39 @@ async fn served(remote: &Remote, definition: &Value) -> Result<(), Failure> {
             tokio::time::sleep(PAUSE).await;
         }
     };
+    in_time(look, &key).await
+}
+
+/// A server lists a kind a moment after it serves it, and whoever starts looks at that list once.
+async fn listed(client: &Client, definition: &Value) -> Result<(), Failure> {
+    let spec = &definition["spec"];
+    let versions = spec["versions"].as_array().into_iter().flatten();
+    let versions = versions.filter(|version| version["served"] == true);
+    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    for version in versions {
+        let group = format!("{}/{}", word(&spec["group"]), word(&version["name"]));
+        let look = async {
+            loop {
+                let is_listed = match client.list_api_group_resources(&group).await {
+                    Ok(list) => list
+                        .resources
+                        .iter()
+                        .any(|resource| spec["names"]["plural"] == resource.name.as_str()),
+                    Err(kube::Error::Api(status)) if status.is_not_found() => false,
+                    Err(error) => return Err(error.into()),
+                };
+                if is_listed {
+                    return Ok(());
+                }
+                tokio::time::sleep(PAUSE).await;
+            }
+        };
+        in_time(look, &key(definition)).await?;
+    }
+    Ok(())
+}
+
+async fn in_time(look: impl Future<Output = Result<(), Failure>>, key: &ObjectKey) -> Result<(), Failure> {
     let late = || Failure::wait(format!("CustomResourceDefinition {key} to be served"));
     tokio::time::timeout(PATIENCE, look)
         .await
@@ -103,10 +145,10 @@ fn key(definition: &Value) -> ObjectKey {
     ObjectKey::cluster(definition["metadata"]["name"].as_str().unwrap_or_default())
 }
 
-/// What the manager may do: what its operators do, and finding out where the API server of the cluster is.
+/// What the manager may do: what its operators do, and finding out where the cluster runs.
 fn rules() -> Vec<PolicyRule> {
     let mut rules = hyperplane_hosted_cluster::manager_rules();
-    rules.push(rule("discovery.k8s.io", &["endpointslices"], &["list"]));
+    rules.push(rule("config.openshift.io", &["infrastructures"], &["get"]));
     rules
 }
 
@@ -120,6 +162,7 @@ fn furniture(rules: Vec<PolicyRule>) -> Result<Vec<Manifest>, Failure> {
             "metadata": {"name": name}, "value": value, "globalDefault": false, "description": description,
         })))?);
     }
+    manifests.push(Manifest::of(&supported_versions())?);
     let account = json!({"metadata": {"name": ACCOUNT, "namespace": NAMESPACE}});
     manifests.push(Manifest::of(&object::<ServiceAccount>(&account))?);
     let mut role: ClusterRole = object(&json!({"metadata": {"name": "hyperplane-operator"}}));
@@ -133,6 +176,53 @@ fn furniture(rules: Vec<PolicyRule>) -> Result<Vec<Manifest>, Failure> {
     Ok(manifests)
 }
 
+/// Which versions of Kubernetes can be hosted, newest first, for programs that ask before they create a cluster.
+fn supported_versions() -> ConfigMap {
+    let mut versions: Vec<(u64, u64)> = catalogue::releases()
+        .iter()
+        .map(|release| (release.version.major(), release.version.minor()))
+        .collect();
+    versions.sort_unstable_by(|one, other| other.cmp(one));
+    versions.dedup();
+    let versions: Vec<String> = versions
+        .iter()
+        .map(|(major, minor)| format!("{major}.{minor}"))
+        .collect();
+    object(&json!({
+        "metadata": {"name": SUPPORTED_VERSIONS, "namespace": NAMESPACE, "labels": {
+            labels::SUPPORTED_VERSIONS.as_str(): "true", ours::MANAGED_BY.as_str(): ours::MANAGED_BY_US}},
+        "data": {
+            "server-version": env!("CARGO_PKG_VERSION"),
+            "supported-versions": json!({"versions": versions}).to_string(),
+        },
+    }))
+}
+
 fn object<K: DeserializeOwned>(value: &Value) -> K {
     serde_json::from_value(value.clone()).expect("what we declare fits its type, and a test sets it up")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_versions_that_can_be_hosted_are_told_newest_first() {
+        let data = supported_versions().data.unwrap();
+        let told: Value = serde_json::from_str(&data["supported-versions"]).unwrap();
+        let told: Vec<&str> = told["versions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(Value::as_str)
+            .collect();
+        assert_eq!(told[..2], ["1.36", "1.35"]);
+        for release in catalogue::releases() {
+            assert!(
+                told.contains(&release.version.minor_text().as_str()),
+                "{}",
+                release.version.as_str()
+            );
+        }
+    }
 }

@@ -10,7 +10,7 @@ use hyperplane_apiserver::Shared;
 use hyperplane_runtime::{IdentityMode, LeaseSettings, Manager as Operators, Reach};
 use hyperplane_twin::{Listeners, Mode, Programs, Twin, TwinSettings};
 use hyperplane_world::{
-    NAMESPACE, OperatorSettings, Roles, Surroundings, discover, manager as operators, set_up, surroundings,
+    NAMESPACE, OperatorSettings, Roles, Surroundings, discover, images, manager as operators, set_up, surroundings,
 };
 use kube::Client;
 use tokio_util::sync::CancellationToken;
@@ -24,9 +24,6 @@ use crate::{ending, programs, signals::Signals, system};
 
 /// How often machines tell that they live; the controllers of a cluster give them up after forty seconds.
 const HEARTBEAT: Duration = Duration::from_secs(10);
-/// The lease of the manager.
-const LEASE: &str = "hyperplane-operator";
-
 /// What is wrong when discovery fails.
 const SILENT: &str = "the management cluster does not say what it is";
 
@@ -52,20 +49,16 @@ pub(super) async fn manager(arguments: &Manager, stop: CancellationToken) -> any
     let instance = system::instance();
     let mut settings = settings(&client, &arguments.image, instance.clone()).await?;
     settings.facts.ingress_domain.clone_from(&arguments.ingress_domain);
-    settings.surroundings = surroundings(&client).await.context(SILENT)?;
-    settings
-        .surroundings
-        .networks
-        .closed
-        .clone_from(&arguments.management_network);
-    settings.lease = (!arguments.no_lease).then(|| LeaseSettings::new(NAMESPACE, LEASE, instance));
+    settings.surroundings = arguments.surroundings(surroundings(&client).await.context(SILENT)?);
+    settings.scope.clone_from(&arguments.scope);
+    settings.lease = (!arguments.no_lease).then(|| LeaseSettings::new(NAMESPACE, arguments.lease(), instance));
     if let Some(relay) = arguments.hosted_relay {
         settings.reach = client::through(relay);
     }
     if !arguments.twin {
         return serve(place, operators(client, &settings, Roles::All), stop).await;
     }
-    let twin = twin(client.clone());
+    let twin = twin(client.clone(), &arguments.image);
     settings.reach = twin.network().reach();
     say("Playing the machines of the cluster.");
     let all = serve(place, operators(client, &settings, Roles::All), stop.clone());
@@ -75,9 +68,10 @@ pub(super) async fn manager(arguments: &Manager, stop: CancellationToken) -> any
 }
 
 /// The machines of a cluster that has its own controllers and scheduler.
-fn twin(client: Client) -> Twin {
+fn twin(client: Client, image: &str) -> Twin {
     let mut settings = TwinSettings::new(system::clock(), system::seed(), system::entropy(), Shared::new());
     settings.mode = Mode::Kubelet;
+    settings.images = images(image);
     settings.nodes.heartbeat = Some(HEARTBEAT);
     settings.programs = Programs::judged_by(programs::judge);
     settings.listeners = Listeners::Loopback;
@@ -105,6 +99,7 @@ async fn settings(client: &Client, image: &str, instance: String) -> anyhow::Res
         entropy: system::entropy(),
         identity_mode: IdentityMode::Impersonation,
         lease: None,
+        scope: None,
         facts,
         surroundings: Surroundings::default(),
         reach: Reach::sockets(),

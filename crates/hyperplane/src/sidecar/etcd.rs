@@ -48,6 +48,9 @@ pub struct ResetArguments {
     /// What all members share of their configuration.
     #[arg(long, value_name = "FILE")]
     template: PathBuf,
+    /// Holds `new` before there was a cluster, and `existing` afterwards: then none is begun.
+    #[arg(long, value_name = "FILE")]
+    state: PathBuf,
     /// Where the configuration of this member goes.
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
@@ -82,6 +85,7 @@ pub(super) async fn reset(arguments: &ResetArguments, signals: Signals) -> anyho
         topology,
         namespace: arguments.namespace.clone(),
         template: arguments.template.clone(),
+        state: arguments.state.clone(),
         output: arguments.output.clone(),
         data_directory: arguments.data_dir.clone(),
         tls: arguments.tls.files(),

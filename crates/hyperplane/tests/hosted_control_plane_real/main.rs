@@ -14,11 +14,14 @@ mod command;
 mod container;
 mod hammer;
 mod inside;
+#[path = "../issuing/mod.rs"]
+mod issuing;
 mod network;
 mod plane;
 mod pod;
 mod probe;
 #[path = "../rendering/mod.rs"]
+#[allow(dead_code, reason = "other targets use more of it")]
 mod rendering;
 mod services;
 mod volumes;

@@ -1,28 +1,21 @@
 //! A control plane as our own pure functions make it: certificates by `pki-issue`, objects by `components`. No operator
 //! has a part in it.
 
-use std::{
-    collections::BTreeMap,
-    net::{Ipv4Addr, SocketAddrV4},
-    path::PathBuf,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, net::SocketAddrV4, path::PathBuf};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use hyperplane_api::constants::objects::{keys, kubeconfigs};
-use hyperplane_components::{Manifest, Objects, Rendered, Workload, hosted_service_accounts, published_services};
-use hyperplane_pki_issue::{
-    Existing, Host, KeyAlgorithm, Lifetime, Published, SecretKey, ServiceAccount, ServiceAccountKey, Wanted, Write,
-    first_address, issue, plan,
-};
+use hyperplane_components::{Manifest, Objects, Rendered, Workload, published_services};
+use hyperplane_pki_issue::Existing;
 use hyperplane_testbed::assets::{Assets, Program};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Service;
 use serde_json::{Value, json};
 
 use crate::{
+    issuing,
     network::NODE,
-    rendering::{NAMESPACE, Scene, published, release},
+    rendering::{Scene, published, release},
 };
 
 /// Where clients outside find the API server.
@@ -71,24 +64,16 @@ fn fields(policy: &str) -> Value {
         "controllerAvailabilityPolicy": policy,
         "services": [
             published("APIServer", &at_node(API_SERVER.port())),
-            published("Konnectivity", &at_node(30_445)),
-            published("Ignition", &at_node(30_446)),
+            published("Konnectivity", &at_node(issuing::KONNECTIVITY)),
+            published("Ignition", &at_node(issuing::IGNITION)),
         ],
     })
 }
 
 fn keep(manifest: Manifest, objects: &mut Objects, services: &mut Vec<Service>) {
     match manifest {
-        Manifest::ConfigMap(map) => {
-            let name = map.metadata.name.clone().unwrap_or_default();
-            objects.config_maps.insert(name, Arc::new(*map));
-        }
-        Manifest::Secret(secret) => {
-            let name = secret.metadata.name.clone().unwrap_or_default();
-            objects.secrets.insert(name, Arc::new(*secret));
-        }
         Manifest::Service(service) => services.push(*service),
-        _ => {}
+        other => issuing::keep(other, objects),
     }
 }
 
@@ -109,59 +94,7 @@ fn programs(assets: &Assets) -> Result<BTreeMap<String, PathBuf>> {
 
 /// Issues everything that the PKI operator would.
 pub fn certificates(now: Timestamp) -> Result<Existing> {
-    let wanted = wanted()?;
-    let mut existing = Existing::default();
-    let planned = plan(&wanted, &existing, now);
-    let before = existing.clone();
-    for write in issue(&planned, &wanted, &before, now) {
-        match write? {
-            Write::Create(secret) | Write::Secret(secret) => {
-                let name = secret.metadata.name.clone().unwrap_or_default();
-                existing.secrets.insert(name, Arc::new(secret));
-            }
-            Write::ConfigMap(map) => {
-                let name = map.metadata.name.clone().unwrap_or_default();
-                existing.config_maps.insert(name, Arc::new(map));
-            }
-        }
-    }
-    let left = plan(&wanted, &existing, now);
-    ensure!(left.issue.is_empty(), "not all is issued at once");
-    Ok(existing)
-}
-
-fn wanted() -> Result<Wanted> {
-    let at = |port: u16| Published::At {
-        host: Host::Address(Ipv4Addr::into(NODE)),
-        port,
-    };
-    let accounts = hosted_service_accounts().map(|(component, account)| ServiceAccount {
-        component: component.to_owned(),
-        namespace: account.namespace.to_owned(),
-        name: account.name.to_owned(),
-    });
-    Ok(Wanted {
-        namespace: NAMESPACE.to_owned(),
-        cluster: "one".to_owned(),
-        infra_id: "one-abcde".to_owned(),
-        service_addresses: vec![first_address("172.31.0.0/16")?],
-        api_server: at(API_SERVER.port()),
-        konnectivity: at(30_445),
-        ignition: at(30_446),
-        api_server_name: None,
-        api_server_addresses: vec![Host::parse("172.20.0.1")?],
-        algorithm: KeyAlgorithm::EcdsaP256,
-        lifetime: Lifetime::default(),
-        service_accounts: accounts.collect(),
-        admin_kubeconfig: SecretKey {
-            name: kubeconfigs::ADMIN.to_owned(),
-            key: keys::KUBECONFIG.to_owned(),
-        },
-        service_account_key: ServiceAccountKey::Generated,
-        labels: BTreeMap::new(),
-        annotations: BTreeMap::new(),
-        owner: None,
-    })
+    issuing::certificates(NODE, API_SERVER.port(), now)
 }
 
 /// The administrator's kubeconfig.

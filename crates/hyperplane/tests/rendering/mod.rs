@@ -65,7 +65,7 @@ impl Scene {
     }
 
     /// Reports by which every component has reached its version.
-    fn settled(&self) -> Observed {
+    pub fn settled(&self) -> Observed {
         let condition = |kind: &str| {
             let time = "2026-01-01T00:00:00Z";
             json!({"type": kind, "status": "True", "reason": "AsExpected", "message": "", "lastTransitionTime": time})
@@ -92,6 +92,25 @@ pub fn release(minor: &str) -> &'static Release {
     let mut all = releases().iter().rev();
     let newest = all.find(|release| release.kubernetes.minor_text() == minor);
     newest.expect("the catalogue has the minor")
+}
+
+/// A release that carries what plain Kubernetes does not.
+pub fn extended_release() -> Release {
+    let mut extended = release("1.36").clone();
+    for name in [
+        "openshift-apiserver",
+        "kubevirt-cloud-controller-manager",
+        "cluster-api",
+        "capi-provider-kubevirt",
+        "capi-provider-agent",
+    ] {
+        let component = hyperplane_planner::release::Component {
+            image: Some(format!("registry.example.com/{name}:v1")),
+            ..Default::default()
+        };
+        extended.components.insert(name.to_owned(), component);
+    }
+    extended
 }
 
 /// One entry of `spec.services`.

@@ -1,9 +1,7 @@
 //! A management cluster in this process, on virtual time.
 
-use std::sync::Mutex;
-
 use hyperplane_apiserver::{Entropy, Server, Settings, Shared};
-use hyperplane_runtime::{Clock, Random};
+use hyperplane_runtime::Clock;
 use hyperplane_store::Memory;
 use hyperplane_twin::Network;
 use hyperplane_world::Embedded;
@@ -21,11 +19,7 @@ pub const INGRESS_DOMAIN: &str = "apps.example.com";
 
 /// Chance that is the same in every run.
 pub fn entropy() -> Entropy {
-    let random = Mutex::new(Random::seeded(SEED));
-    Entropy::new(move |bytes: &mut [u8]| {
-        let mut random = random.lock().unwrap();
-        bytes.fill_with(|| random.next_u64().to_le_bytes()[0]);
-    })
+    Entropy::seeded(SEED)
 }
 
 /// A cluster that is set up and lives, without operators.

@@ -78,6 +78,7 @@ async fn operators(embedded: &Embedded, network: &Network, record: &Record) -> M
         entropy: embedded.entropy.clone(),
         identity_mode: IdentityMode::Extension,
         lease: None,
+        scope: None,
         facts,
         surroundings: surroundings(&client).await.unwrap(),
         reach: network.reach(),

@@ -117,6 +117,7 @@ async fn operators(control_plane: &ControlPlane, network: &Network) -> hyperplan
         entropy: entropy(),
         identity_mode: IdentityMode::Impersonation,
         lease: None,
+        scope: None,
         facts,
         surroundings: surroundings(&client).await.unwrap(),
         reach: network.reach(),

@@ -1,14 +1,11 @@
 //! A management cluster on virtual time, what users do to it, and the log of everything that was written.
 
-use std::{
-    fmt::Debug,
-    sync::{Arc, Mutex},
-};
+use std::{fmt::Debug, sync::Arc};
 
 use hyperplane_access::User;
 use hyperplane_api::hypershift::hosted_cluster::HostedCluster;
 use hyperplane_apiserver::{Entropy, Server, Settings, Shared};
-use hyperplane_runtime::{Clock, IdentityMode, Random};
+use hyperplane_runtime::{Clock, IdentityMode};
 use hyperplane_store::Memory;
 use hyperplane_twin::{Network, TwinSettings};
 use hyperplane_world::{
@@ -78,11 +75,7 @@ impl Ground {
 
     /// A cluster whose twin is as the function makes it.
     pub async fn with(seed: u64, change: impl FnOnce(&mut TwinSettings)) -> Self {
-        let random = Mutex::new(Random::seeded(seed));
-        let entropy = Entropy::new(move |bytes: &mut [u8]| {
-            let mut random = random.lock().unwrap();
-            bytes.fill_with(|| random.next_u64().to_le_bytes()[0]);
-        });
+        let entropy = Entropy::seeded(seed);
         let clock = Clock::anchored(START.parse().unwrap());
         let log = Log::default();
         let lines = log.clone();
@@ -158,6 +151,7 @@ impl Ground {
             entropy: self.embedded.entropy.clone(),
             identity_mode: IdentityMode::Extension,
             lease: None,
+            scope: None,
             facts,
             surroundings,
             reach: self.network.reach(),

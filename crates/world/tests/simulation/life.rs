@@ -5,7 +5,10 @@ use std::{
     time::Duration,
 };
 
-use hyperplane_api::constants::{annotations, ours};
+use hyperplane_api::{
+    constants::{annotations, ours},
+    hyperplane::distribution_release::DistributionRelease,
+};
 use hyperplane_world::Roles;
 use k8s_openapi::api::{apps::v1::Deployment, core::v1::Namespace};
 use kube::{Api, ResourceExt as _, api::ListParams};
@@ -121,6 +124,13 @@ async fn machines_of_every_provider_can_be_asked_for() {
     for (name, platform, provider) in platforms {
         let ground = Ground::new(3).await;
         let operators = ground.start().await;
+        // Images that are in no release of the catalogue exist because somebody says so.
+        let carried = json!({"manager": {"image": image("manager")}, "provider": {"image": image("provider")}});
+        let release = json!({
+            "metadata": {"name": "extras"},
+            "spec": {"distribution": "extras", "version": "v1.0.0", "kubernetesVersion": "v1.36.4", "components": carried},
+        });
+        ground.create::<DistributionRelease>(None, release).await;
         let images = json!({
             annotations::CAPI_MANAGER_IMAGE.as_str(): image("manager"),
             provider.as_str(): image("provider"),
@@ -149,7 +159,12 @@ async fn operators_of_its_own_end_where_shared_ones_do() {
     let namespace = || INSIDE.to_owned();
     let own = [
         ground.start_roles(Roles::Pki { namespace: namespace() }).await,
-        ground.start_roles(Roles::Config { namespace: namespace() }).await,
+        ground
+            .start_roles(Roles::Config {
+                namespace: namespace(),
+                only_release: None,
+            })
+            .await,
         ground
             .start_roles(Roles::ControlPlane {
                 namespace: namespace(),

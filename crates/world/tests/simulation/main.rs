@@ -6,6 +6,7 @@
 mod changes;
 mod faults;
 mod ground;
+mod inside;
 mod life;
 mod look;
 mod replay;

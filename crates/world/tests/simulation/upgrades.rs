@@ -6,7 +6,6 @@ use hyperplane_api::{
     constants::{annotations, ours},
     hypershift::hosted_control_plane::HostedControlPlane,
 };
-use hyperplane_twin::Images;
 use k8s_openapi::api::core::v1::{Namespace, Pod};
 use kube::{Api, ResourceExt as _, api::ListParams};
 use serde_json::{Value, json};
@@ -161,7 +160,7 @@ async fn waiting(ground: &Ground, name: &str) -> Vec<String> {
 #[tokio::test(start_paused = true)]
 async fn a_missing_image_is_waited_for_and_the_rest_goes_on() {
     let missing = "registry.example.com/scheduler:missing";
-    let ground = Ground::with(14, |twin| twin.images = Images::known(move |image| image != missing)).await;
+    let ground = Ground::new(14).await;
     let operators = ground.start().await;
     settled(&ground, NEW, single()).await;
     let overrides = |value: Value| json!({"metadata": {"annotations": {annotations::IMAGE_OVERRIDES.as_str(): value}}});
@@ -175,7 +174,11 @@ async fn a_missing_image_is_waited_for_and_the_rest_goes_on() {
             .pop()
             .filter(|told| told.contains(missing))
     };
-    ground.until("a word about the image", told).await;
+    let told: String = ground.until("a word about the image", told).await;
+    assert!(
+        told.contains("name it as a component of a DistributionRelease"),
+        "{told}"
+    );
     assert_eq!(rollout(&ground, "kube-scheduler").await, "False");
     assert_eq!(ground.conditions("one").await["Available"].status, "True");
     ground.change("one", overrides(json!(null))).await;

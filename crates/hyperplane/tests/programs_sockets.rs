@@ -1,0 +1,148 @@
+//! Every command line that a rendered container runs from our image, run: with the files that its pod mounts, until it
+//! serves, is done, or says what it waits for; then it is told to end. Two things are rewritten: where volumes are, and
+//! the address of the pod, which is one of the loopback network.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "real processes want certificates that are valid now"
+)]
+
+mod apiserver;
+mod issuing;
+mod programs;
+#[allow(dead_code, reason = "other targets use more of it")]
+mod rendering;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    net::Ipv4Addr,
+};
+
+use hyperplane_components::{Decision, SUBCOMMANDS, catalogue, decide, manager_catalogue};
+use jiff::Timestamp;
+use programs::{Line, Program, lines};
+use rendering::{NAMESPACE, Scene, extended_release};
+use serde_json::json;
+
+/// What a program in the log of another one says, for the program that copies logs.
+const LOGGED: &str = "{\"kind\": \"Event\"}";
+
+/// How a program shows that it has begun.
+enum Sign {
+    /// It says this.
+    Says(&'static str),
+    /// Its ports are open.
+    Listens,
+    /// It has ended.
+    Ends,
+}
+
+/// How each program begins here, where it finds no other part of its control plane, and its exit code once it is told to
+/// end: one that waits for something has failed then.
+fn expected(subcommand: &str) -> (Sign, i32) {
+    match subcommand {
+        "availability-prober" | "wait-for" => (Sign::Says("Waiting"), 1),
+        "config-operator" | "control-plane-operator" | "pki-operator" => (Sign::Says("Reconciling."), 0),
+        "etcd-defrag" => (Sign::Says("A pass did nothing, and the next one tries again."), 0),
+        "etcd-reset-member" => (Sign::Ends, 0),
+        "ignition-server" | "konnectivity-https-proxy" | "konnectivity-socks5-proxy" | "router" => (Sign::Listens, 0),
+        "machine-approver" => (Sign::Says("Waiting: the management cluster has no machines"), 0),
+        "tail" => (Sign::Says(LOGGED), 0),
+        "token-minter" => (Sign::Says("Waiting"), 0),
+        other => panic!("{other}: say how it begins"),
+    }
+}
+
+/// A control plane that has every component, and the Secrets and ConfigMaps that its pods mount.
+fn every_line(directory: &std::path::Path) -> Vec<Line> {
+    let dedicated = json!({"hyperplane.dev/tenant-operators": "dedicated"});
+    let platform = json!({"platform": {"type": "KubeVirt", "kubevirt": {}}});
+    let mut scene = Scene::new(&extended_release(), &dedicated, &platform);
+    let certificates = issuing::certificates(Ipv4Addr::LOCALHOST, 6443, Timestamp::now()).unwrap();
+    scene.objects.secrets.clone_from(&certificates.secrets);
+    scene.objects.config_maps.clone_from(&certificates.config_maps);
+    let mut rendered = BTreeMap::new();
+    for component in catalogue().iter().chain(manager_catalogue()) {
+        match decide(component, &scene.inputs(), &scene.settled()) {
+            Decision::Apply(made) => {
+                for manifest in made.manifests {
+                    issuing::keep(manifest, &mut scene.objects);
+                }
+                rendered.insert(component.name, made.workload);
+            }
+            Decision::Absent(_) => {}
+            Decision::Waiting(reasons) => panic!("{}: {reasons:?}", component.name),
+        }
+    }
+    let mut all = Vec::new();
+    for (name, workload) in &rendered {
+        let pod = workload.template().unwrap().spec.as_ref().unwrap();
+        all.extend(lines(name, pod, &scene.objects, directory, all.len()));
+    }
+    all
+}
+
+/// What sidecars of later components get.
+fn later_lines(known: &[Line]) -> Vec<Line> {
+    let proxy = known
+        .iter()
+        .find(|line| line.subcommand() == "konnectivity-https-proxy");
+    let proxy = proxy.unwrap();
+    let mut arguments = known.iter().flat_map(|line| &line.arguments);
+    let kubeconfig = arguments
+        .find(|argument| argument.starts_with("--kubeconfig="))
+        .unwrap();
+    let mut socks = proxy.clone();
+    "konnectivity-socks5-proxy".clone_into(&mut socks.arguments[0]);
+    let mut minter = proxy.clone();
+    minter.arguments = [
+        "token-minter",
+        kubeconfig,
+        "--service-account-namespace=kube-system",
+        "--service-account-name=one",
+        "--token-audience=api",
+        "--token-file=/nowhere/token",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    vec![socks, minter]
+}
+
+#[test]
+fn every_rendered_command_line_runs_and_ends() {
+    let directory = tempfile::tempdir().unwrap();
+    let management = apiserver::Process::start(&["--in-memory", "--data-dir", apiserver::text(directory.path())]);
+    let mut all = every_line(&directory.path().join("pods"));
+    all.extend(later_lines(&all));
+    let mut seen = BTreeSet::new();
+    for line in &all {
+        seen.insert(line.subcommand().to_owned());
+        let (sign, code) = expected(line.subcommand());
+        if line.subcommand() == "tail" {
+            fs::write(line.value("--file"), format!("{LOGGED}\n")).unwrap();
+        }
+        let mut program = Program::start(line, &management.kubeconfig());
+        match sign {
+            Sign::Says(text) => program.until_it_says(text),
+            Sign::Listens => program.until_it_listens(),
+            Sign::Ends => {}
+        }
+        let ended = if matches!(sign, Sign::Ends) {
+            program.wait()
+        } else {
+            program.end()
+        };
+        assert_eq!(ended, Some(code), "{} of {}", line.container, line.component);
+        if line.subcommand() == "etcd-reset-member" {
+            let written = fs::read_to_string(line.value("--output")).unwrap();
+            assert!(
+                written.contains(&format!("name: {}", programs::pod_name("etcd"))),
+                "{written}"
+            );
+            assert!(written.contains(NAMESPACE), "{written}");
+        }
+    }
+    assert_eq!(seen, SUBCOMMANDS.iter().map(|name| (*name).to_owned()).collect());
+}
