@@ -5,6 +5,9 @@ use hyperplane_runtime::Clock;
 use hyperplane_store::Memory;
 use hyperplane_twin::Network;
 use hyperplane_world::Embedded;
+use k8s_openapi::api::discovery::v1::EndpointSlice;
+use kube::{Api, api::PostParams};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 /// Where virtual time begins.
@@ -41,8 +44,22 @@ pub async fn start() -> (Embedded, Network) {
         ingress_domain: Some(INGRESS_DOMAIN.to_owned()),
     };
     embedded.set_up().await.unwrap();
+    tell_address(&embedded).await;
     let twin = embedded.twin(embedded.twin_settings());
     let network = twin.network();
     tokio::spawn(async move { twin.run(CancellationToken::new()).await.unwrap() });
     (embedded, network)
+}
+
+/// A server in this process has no address. Real ones tell theirs, and control planes are kept away from it.
+async fn tell_address(embedded: &Embedded) {
+    let slice = json!({
+        "metadata": {"name": "kubernetes", "labels": {"kubernetes.io/service-name": "kubernetes"}},
+        "addressType": "IPv4",
+        "endpoints": [{"addresses": ["192.0.2.1"]}],
+        "ports": [{"name": "https", "port": 6443, "protocol": "TCP"}],
+    });
+    let slices: Api<EndpointSlice> = Api::namespaced(embedded.administrator(), "default");
+    let slice = serde_json::from_value(slice).unwrap();
+    slices.create(&PostParams::default(), &slice).await.unwrap();
 }

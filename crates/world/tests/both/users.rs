@@ -2,8 +2,11 @@
 
 use std::{fmt::Debug, time::Duration};
 
-use hyperplane_api::hypershift::{
-    control_plane_component::ControlPlaneComponent, hosted_cluster::HostedCluster, version_status::UpdateState,
+use hyperplane_api::{
+    hyperplane::distribution_release::DistributionRelease,
+    hypershift::{
+        control_plane_component::ControlPlaneComponent, hosted_cluster::HostedCluster, version_status::UpdateState,
+    },
 };
 use k8s_openapi::{
     api::core::v1::{Namespace, Secret},
@@ -55,6 +58,22 @@ impl Users {
     pub async fn create_namespace(&self, name: &str) {
         let namespaces: Api<Namespace> = Api::all(self.client.clone());
         create(namespaces, json!({"metadata": {"name": name}})).await;
+    }
+
+    /// Images that are in no release of the catalogue exist because a release names them.
+    pub async fn create_images(&self, images: &[&str]) {
+        let component = |(number, image): (usize, &&str)| (format!("component-{number}"), json!({"image": image}));
+        let components: serde_json::Map<String, Value> = images.iter().enumerate().map(component).collect();
+        let release = json!({
+            "metadata": {"name": "extras"},
+            "spec": {
+                "distribution": "extras",
+                "version": "v1.0.0",
+                "kubernetesVersion": "v1.36.4",
+                "components": components,
+            },
+        });
+        create(Api::<DistributionRelease>::all(self.client.clone()), release).await;
     }
 
     pub async fn create_cluster(&self, manifest: Value) {

@@ -55,6 +55,8 @@ pub fn written(platform: &str, policy: &str, release: &Release) -> BTreeSet<Stri
         let running = tokio::spawn(operators.run(CancellationToken::new()));
         let image = release.image.as_deref().unwrap();
         let mut manifest = cluster("one", image, &super::of(platform), policy);
+        let images: Vec<&str> = IMAGES.iter().map(|(_, image)| *image).collect();
+        users.create_images(&images).await;
         for (key, image) in IMAGES {
             manifest["metadata"]["annotations"][*key] = json!(image);
         }

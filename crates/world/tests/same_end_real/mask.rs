@@ -39,6 +39,11 @@ const FIELDS: &[(&str, &str, &str)] = &[
         "status/observedGeneration",
         "counts the writes on the way",
     ),
+    (
+        "NetworkPolicy",
+        "spec/egress/*/to/*/ipBlock/except",
+        "the networks of the management cluster itself",
+    ),
     ("Service", "spec/clusterIP", "drawn by the server"),
     ("Service", "spec/clusterIPs", "drawn by the server"),
     ("Service", "spec/ports/*/nodePort", "drawn by the server"),

@@ -92,7 +92,7 @@ async fn comparable(ground: &Ground) -> BTreeMap<String, Value> {
 
 /// Takes out what the server, chance or time chose.
 fn scrub(object: &mut Value) {
-    const CHOSEN: [&str; 13] = [
+    const CHOSEN: [&str; 14] = [
         "hyperplane.dev/copied-from",
         "uid",
         "resourceVersion",
@@ -102,6 +102,7 @@ fn scrub(object: &mut Value) {
         "observedGeneration",
         "lastTransitionTime",
         "lastUpdateTime",
+        "lastReleaseImageTransitionTime",
         "startedTime",
         "completionTime",
         "clusterIP",
