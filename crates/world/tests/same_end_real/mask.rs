@@ -35,11 +35,6 @@ const FIELDS: &[(&str, &str, &str)] = &[
         "the authority of a server's own certificate; in this process there is none",
     ),
     (
-        "Deployment",
-        "status/observedGeneration",
-        "counts the writes on the way",
-    ),
-    (
         "NetworkPolicy",
         "spec/egress/*/to/*/ipBlock/except",
         "the networks of the management cluster itself",

@@ -11,7 +11,7 @@ use k8s_openapi::api::{
     core::v1::{Node, PersistentVolumeClaim, Service},
 };
 use kube::{
-    Api, ResourceExt as _,
+    Api, ResourceExt,
     api::{Patch, PatchParams, PostParams},
 };
 use serde_json::{Value, json};
@@ -53,7 +53,7 @@ async fn a_patch_is_complete_when_its_pods_have_moved_and_not_before() {
             // Pods that leave have done so for the new ones.
             pods.retain(|pod| pod.metadata.deletion_timestamp.is_none());
             pods.retain(|pod| annotations::RELEASE_IMAGE.of(pod) != Some(NEW));
-            let left: Vec<String> = pods.iter().map(|pod| pod.name_any()).collect();
+            let left: Vec<String> = pods.iter().map(ResourceExt::name_any).collect();
             assert_eq!(left, [""; 0], "these have not moved");
             break;
         }
