@@ -26,6 +26,7 @@ pub(crate) use self::{
     hosted_control_plane::with_pause,
     kubeconfig::{kubeadmin_password, obsolete},
     namespace::claim,
+    network_policies::{MachinesElsewhere, elsewhere, elsewhere_name},
 };
 use crate::{dereference::Seen, metadata, names, settings::HostedClusterSettings, validate::Case};
 

@@ -8,7 +8,7 @@ mod order;
 pub(crate) use self::{
     carry_out::carry_out,
     look::look,
-    order::{Step, next},
+    order::{Step, Unanswered, is_given_up, is_without_machines, next},
 };
 
 #[cfg(test)]

@@ -24,7 +24,9 @@ use k8s_openapi::api::{
 use kube::ResourceExt as _;
 
 pub(crate) use self::sources::{Content, Source, State};
-use crate::{infra_id, metadata, names, references, settings::ManagementNetworks, stores::Stores};
+use crate::{
+    elsewhere::Outcome, infra_id, metadata, names, references, settings::ManagementNetworks, stores::Stores,
+};
 
 /// What a run has seen.
 #[derive(Clone, Debug, Default)]
@@ -57,6 +59,8 @@ pub(crate) struct Seen {
     pub(crate) taken_names: Vec<String>,
     /// Namespaces that exist among those that the cluster names.
     pub(crate) namespaces: BTreeMap<String, bool>,
+    /// What the last visit to the cluster with the machines came to, if that is another one.
+    pub(crate) elsewhere: Option<Outcome>,
 }
 
 /// Looks at everything.
@@ -107,6 +111,7 @@ pub(crate) async fn dereference(
         closed_networks: stores.closed_networks(networks),
         taken_names: taken_names(stores, cluster),
         namespaces: named_namespaces(stores, cluster),
+        elsewhere: None,
     })
 }
 

@@ -5,11 +5,12 @@
 //!  caches, users' objects ─► dereference ─► Seen ─► defaults (written back, then everything begins anew)
 //!                                            ├────► validate ─► Verdict: all that is wrong, at once
 //!                                            └────► build ─► Desired ─► apply ─► components ─► status
+//!  machines on another cluster: visit ─► Outcome ─► status, again after some time
 //!  deletion: look ─► Remains ─► next ─► Step ─► carry out ─► status, until nothing remains
 //! ```
 //!
-//! Decisions are functions from values to values; `dereference`, `apply`, `components` and the carrying out of a deletion
-//! are all that touches the client.
+//! Decisions are functions from values to values; `dereference`, `apply`, `components`, visits to other clusters and the
+//! carrying out of a deletion are all that touches a client.
 
 mod apply;
 mod build;
@@ -19,6 +20,7 @@ mod defaults;
 mod deletion;
 mod dereference;
 mod duration;
+mod elsewhere;
 mod infra_id;
 mod metadata;
 mod names;
@@ -50,7 +52,7 @@ pub use self::{
     settings::{HostedClusterSettings, ManagementNetworks, ServedKinds},
     validate::rules,
 };
-use self::{reconciler::HostedClusters, stores::Stores, user_ids::UserIds};
+use self::{elsewhere::Elsewhere, reconciler::HostedClusters, stores::Stores, user_ids::UserIds};
 
 /// The name of the controller, and of its field manager for ever.
 pub const NAME: &str = "hosted-cluster";
@@ -68,6 +70,7 @@ pub fn register(manager: &mut Manager, settings: HostedClusterSettings) {
     let reconciler = HostedClusters {
         driver: driver.clone(),
         stores: stores.clone(),
+        elsewhere: Elsewhere::new(settings.reach.clone(), manager.fence()),
         settings,
         user_ids: UserIds::default(),
         warned: Once::new(),

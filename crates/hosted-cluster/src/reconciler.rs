@@ -1,6 +1,9 @@
 //! One run: look, complete, judge, make, report. Decisions are made elsewhere.
 
-use std::sync::{Arc, Once};
+use std::{
+    sync::{Arc, Once},
+    time::Duration,
+};
 
 use hyperplane_api::{
     constants::{finalizers, objects::keys},
@@ -19,6 +22,7 @@ use crate::{
     build::{self, Blueprint},
     components, defaults, deletion,
     dereference::{Seen, dereference},
+    elsewhere::Elsewhere,
     metadata, names,
     pause::PauseState,
     settings::HostedClusterSettings,
@@ -38,6 +42,7 @@ pub(crate) struct HostedClusters {
     pub(crate) stores: Stores,
     pub(crate) settings: HostedClusterSettings,
     pub(crate) user_ids: UserIds,
+    pub(crate) elsewhere: Elsewhere,
     /// Whether it was said that nothing is known of the networks of the management cluster.
     pub(crate) warned: Once,
 }
@@ -67,13 +72,23 @@ impl Reconciler for HostedClusters {
             now,
         });
         let result = self.act(context, &cluster, &mut seen, &verdict, &pause).await;
+        let visit = if verdict.allows() && !pause.is_paused() {
+            let networks = &self.settings.networks;
+            self.elsewhere.keep(context, &cluster, networks, &mut seen).await
+        } else {
+            None
+        };
         self.report(context, &cluster, &seen, &verdict, &pause, result.as_ref().err(), now)
             .await?;
-        result.map(|()| next(&pause))
+        end(result, &pause, visit)
     }
 
     async fn cleanup(&self, context: &Context, cluster: Arc<HostedCluster>) -> Result<(), Failure> {
-        let remains = deletion::look(context, &self.stores, &cluster).await?;
+        let mut remains = deletion::look(context, &self.stores, &cluster).await?;
+        if deletion::is_without_machines(&remains.facts) {
+            let site = remains.site.as_ref();
+            remains.facts.unanswered = self.elsewhere.leave(context, &cluster, site).await;
+        }
         let step = deletion::next(&remains.facts);
         let done = deletion::carry_out(context, &self.stores, &cluster, &remains, &step).await;
         let status = status::deleting(&cluster, remains.control_plane.as_deref(), &step, context.now());
@@ -92,12 +107,22 @@ impl Reconciler for HostedClusters {
     }
 }
 
-/// A pause with an end is looked at again then; everything else announces itself.
-fn next(pause: &PauseState) -> Next {
-    match pause {
-        PauseState::Paused { left: Some(left), .. } => Next::After(*left),
-        _ => Next::OnChange,
+/// How a run ends. What is on another cluster announces nothing, and is visited again whatever else is waited for.
+fn end(result: Result<(), Failure>, pause: &PauseState, visit: Option<Duration>) -> Result<Next, Failure> {
+    match (result, visit) {
+        (Err(Failure::Wait(what)), Some(after)) => Err(Failure::wait_until(what, after)),
+        (Err(failure), _) => Err(failure),
+        (Ok(()), visit) => Ok(next(pause, visit)),
     }
+}
+
+/// A pause with an end is looked at again then, another cluster after a while; everything else announces itself.
+fn next(pause: &PauseState, visit: Option<Duration>) -> Next {
+    let left = match pause {
+        PauseState::Paused { left, .. } => *left,
+        _ => None,
+    };
+    left.or(visit).map_or(Next::OnChange, Next::After)
 }
 
 impl HostedClusters {

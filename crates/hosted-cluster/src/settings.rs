@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hyperplane_component_driver::Facts;
-use hyperplane_runtime::Entropy;
+use hyperplane_runtime::{Entropy, Reach};
 
 /// What the operator is told from outside.
 #[derive(Clone, Debug)]
@@ -18,6 +18,8 @@ pub struct HostedClusterSettings {
     pub networks: ManagementNetworks,
     /// The platform of the management cluster, for those who want to know.
     pub management_platform: Option<String>,
+    /// How clusters are reached that users name: those with machines of theirs.
+    pub reach: Reach,
     /// What names that are chosen by chance follow from.
     pub seed: u64,
     /// Where key material comes from.

@@ -51,6 +51,7 @@ pub(crate) fn settings() -> HostedClusterSettings {
         assigns_user_ids: false,
         networks: ManagementNetworks::default(),
         management_platform: None,
+        reach: hyperplane_runtime::Reach::sockets(),
         seed: 7,
         entropy: hyperplane_runtime::Entropy::new(|bytes| bytes.fill(7)),
     }

@@ -1,13 +1,18 @@
 //! The command line of `machine-approver`.
 
-use std::path::PathBuf;
+use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
-use hyperplane_machine_approver::{Settings, run};
+use hyperplane_machine_approver::{Health, Settings, run};
 use hyperplane_runtime::Reach;
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::{ending, operator, signals::Signals, system};
+use crate::{
+    ending,
+    operator::{self, health},
+    signals::Signals,
+    system,
+};
 
 /// Whose machines join which cluster.
 #[derive(Args)]
@@ -21,6 +26,9 @@ pub struct Arguments {
     /// The kubeconfig of the management cluster [default: the account of this pod].
     #[arg(long, value_name = "FILE")]
     management_kubeconfig: Option<PathBuf>,
+    /// Where to answer /healthz and /readyz; without it nothing listens.
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
 }
 
 /// Approves until it is told to end.
@@ -30,6 +38,7 @@ pub fn approve(arguments: &Arguments) -> anyhow::Result<()> {
         namespace: arguments.namespace.clone(),
         kubeconfig: arguments.kubeconfig.clone(),
         reach: Reach::sockets(),
+        health: Health::default(),
         instance: system::instance(),
         clock: system::clock(),
         seed: system::seed(),
@@ -39,6 +48,23 @@ pub fn approve(arguments: &Arguments) -> anyhow::Result<()> {
     runtime.block_on(async {
         let signals = Signals::new()?;
         let management = operator::connect(arguments.management_kubeconfig.as_deref(), None).await?;
-        ending::serve(|stop| run(management, settings, stop), signals).await
+        let probes = probes(arguments.listen, settings.health.clone());
+        let program = |stop| async move {
+            tokio::select! {
+                ended = run(management, settings, stop) => ended.map_err(anyhow::Error::from),
+                failed = probes => failed,
+            }
+        };
+        ending::serve(program, signals).await
     })
+}
+
+/// Answers probes for ever; it ends only where that cannot be done.
+async fn probes(listen: Option<SocketAddr>, answers: Health) -> anyhow::Result<()> {
+    let Some(address) = listen else {
+        return std::future::pending().await;
+    };
+    let listener = health::bind(address).await?;
+    health::serve(listener, move |method, path| answers.respond(method, path)).await;
+    Ok(())
 }

@@ -14,6 +14,7 @@
 //! - **Renewals** of client certificates are approved by Kubernetes itself, and left alone here, as is everything else.
 
 pub mod approver;
+mod health;
 pub mod judge;
 pub mod machine;
 pub mod memory;
@@ -22,4 +23,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-pub use self::run::{Settings, run};
+pub use self::{
+    health::Health,
+    run::{Settings, run},
+};

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     approver::{index_machines, register},
+    health::Health,
     memory::Memory,
 };
 
@@ -22,7 +23,7 @@ const KUBECONFIG_PERIOD: Duration = Duration::from_secs(10);
 const KUBECONFIG_BYTES: u64 = 1 << 20;
 
 /// What the program is told from outside.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Settings {
     /// The namespace of the control plane, with its machines.
     pub namespace: String,
@@ -30,6 +31,8 @@ pub struct Settings {
     pub kubeconfig: PathBuf,
     /// How the hosted API server is reached.
     pub reach: Reach,
+    /// What probes are told.
+    pub health: Health,
     /// Tells this process from others.
     pub instance: String,
     /// Wall time.
@@ -94,6 +97,7 @@ async fn approve(settings: &Settings, machines: &Store<Machine>, stop: &Cancella
     while let Some((kubeconfig, client)) = stop.run_until_cancelled(connect(settings)).await {
         let mut manager = settings.manager(client);
         register(&mut manager, machines, &memory);
+        let _at_work = settings.health.watch(manager.admin());
         let until = stop.child_token();
         let mut working = std::pin::pin!(manager.run(until.clone()));
         tokio::select! {

@@ -13,7 +13,7 @@ use std::{
 };
 
 use http::{Method, Request, Response};
-use hyperplane_machine_approver::{Settings, run};
+use hyperplane_machine_approver::{Health, Settings, run};
 use hyperplane_runtime::{Clock, Reach};
 use k8s_openapi::ByteString;
 use kube::{Client, client::Body};
@@ -129,6 +129,7 @@ async fn one_of_two_requests_for_a_machine_is_approved_by_a_real_kubeconfig_that
             counted.fetch_add(1, Ordering::Relaxed);
             Ok(hosted.clone())
         }),
+        health: Health::default(),
         instance: "one".to_owned(),
         clock: Clock::anchored("2026-01-01T12:06:00Z".parse().unwrap()),
         seed: 1,
@@ -164,13 +165,18 @@ async fn without_the_kind_of_machines_it_waits_until_it_is_told_to_end() {
         namespace: "clusters-one".to_owned(),
         kubeconfig: "/nowhere".into(),
         reach: Reach::by(|_| panic!("there is nothing to reach for")),
+        health: Health::default(),
         instance: "one".to_owned(),
         clock: Clock::anchored("2026-01-01T12:06:00Z".parse().unwrap()),
         seed: 1,
     };
+    let health = settings.health.clone();
     let stop = CancellationToken::new();
     let look = async {
         tokio::time::sleep(Duration::from_hours(1)).await;
+        for path in ["/healthz", "/readyz"] {
+            assert_eq!(health.respond(&Method::GET, path).status(), 200, "{path}");
+        }
         stop.cancel();
     };
     let (ended, ()) = tokio::join!(run(cluster(vec![], sender), settings, stop.clone()), look);

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use futures::{FutureExt as _, future::BoxFuture};
 use hyperplane_access::User;
 use hyperplane_apiserver::{Entropy, Server, Shared};
-use hyperplane_runtime::{Clock, Failure, IdentityMode, LeaseSettings, Manager};
+use hyperplane_runtime::{Clock, Failure, IdentityMode, LeaseSettings, Manager, Reach};
 use hyperplane_twin::{Network, Program, Twin, TwinSettings};
 use kube::Client;
 use tokio_util::sync::CancellationToken;
@@ -118,6 +118,7 @@ impl Embedded {
             facts,
             surroundings,
             reach: network.reach(),
+            elsewhere: Reach::sockets(),
         };
         Ok(operators::manager(client, &settings, roles))
     }

@@ -97,6 +97,8 @@ pub struct OperatorSettings {
     pub surroundings: Surroundings,
     /// How hosted API servers are reached.
     pub reach: Reach,
+    /// How clusters are reached that users name: those with machines of theirs.
+    pub elsewhere: Reach,
 }
 
 /// A manager with the operators of these roles.
@@ -132,6 +134,7 @@ fn add_all(manager: &mut Manager, settings: &OperatorSettings) {
         assigns_user_ids: !settings.surroundings.is_openshift,
         networks: settings.surroundings.networks.clone(),
         management_platform: settings.surroundings.platform.clone(),
+        reach: settings.elsewhere.clone(),
         seed: settings.seed,
         entropy: settings.entropy.clone(),
     };

@@ -8,6 +8,7 @@ use hyperplane_api::{
         annotations,
         conditions::{hosted_cluster, hosted_control_plane},
         finalizers, labels,
+        objects::copies,
     },
     hypershift::{
         hosted_cluster::{HostedCluster, InfraId},
@@ -27,7 +28,9 @@ use kube::{Api, Resource, ResourceExt as _, api::ListParams};
 
 use super::order::{Facts, Presence};
 use crate::{
-    components, duration, metadata, names,
+    components, duration,
+    elsewhere::{self, Site},
+    metadata, names,
     stores::{Stores, made_for},
 };
 
@@ -43,6 +46,8 @@ pub(crate) struct Remains {
     pub(crate) credentials: Vec<Arc<Secret>>,
     pub(crate) kubeconfigs: Vec<Arc<Secret>>,
     pub(crate) rights: Rights,
+    /// The cluster with the machines, if that is another one that may have something of ours.
+    pub(crate) site: Option<Site>,
 }
 
 /// Rights outside of the namespace of the control plane.
@@ -91,6 +96,11 @@ pub(crate) async fn look(context: &Context, stores: &Stores, cluster: &HostedClu
         },
         kubeconfigs: kubeconfigs(stores, cluster),
         rights: rights(context, stores, cluster, control_plane.is_none()).await?,
+        site: if inside {
+            site(context, stores, cluster, control_plane.as_deref()).await?
+        } else {
+            None
+        },
         namespace,
         control_plane,
     };
@@ -110,6 +120,7 @@ fn facts(stores: &Stores, cluster: &HostedCluster, remains: &Remains, now: Times
         cluster_api: presence(remains.cluster_api.as_ref()),
         infrastructure: presence(remains.kubevirt.first()).max(presence(remains.agents.first())),
         machines: machines.map(|machine| machine.name_any()).collect(),
+        unanswered: None,
         providers: present(remains.namespace.is_some() && has_held_providers(stores, &namespace)),
         credentials: remains.credentials.iter().map(|secret| secret.name_any()).collect(),
         control_plane: presence(remains.control_plane.as_ref()),
@@ -183,6 +194,29 @@ fn credentials(stores: &Stores, cluster: &HostedCluster, namespace: &str) -> Vec
     let secrets = stores.secrets.namespace(namespace);
     let names = platform.obsolete_credentials().iter();
     names.filter_map(|name| secrets.get(name)).collect()
+}
+
+/// Where its machines were, as long as there is a copy of the kubeconfig. One that the cache has not shown yet must not be
+/// forgotten: with it goes what is known of the other cluster.
+async fn site(
+    context: &Context,
+    stores: &Stores,
+    cluster: &HostedCluster,
+    control_plane: Option<&HostedControlPlane>,
+) -> Result<Option<Site>, Failure> {
+    // What the control plane was made with counts where the cluster does not say it any more.
+    let made = control_plane.map(|control_plane| &control_plane.spec.platform);
+    let mut platforms = [Some(&cluster.spec.platform), made].into_iter().flatten();
+    let Some(platform) = platforms.find(|platform| elsewhere::namespace(platform).is_some()) else {
+        return Ok(None);
+    };
+    let namespace = names::namespace_of(cluster);
+    let mut copy = stores.secrets.namespace(&namespace).get(copies::KUBEVIRT_CREDENTIALS);
+    if copy.is_none() {
+        let api: Api<Secret> = Api::namespaced(context.client().clone(), &namespace);
+        copy = api.get_opt(copies::KUBEVIRT_CREDENTIALS).await?.map(Arc::new);
+    }
+    Ok(Site::new(platform, copy.as_deref()))
 }
 
 /// Secrets beside the cluster that we made and that lead nowhere once it is gone.

@@ -17,6 +17,25 @@ pub(crate) enum Presence {
     Present,
 }
 
+/// How long a deletion waits for the cluster with the machines to answer. After that, what is there is left there.
+const ELSEWHERE_PATIENCE: Duration = Duration::from_mins(10);
+/// How soon it is asked again.
+const ELSEWHERE_RETRY: Duration = Duration::from_secs(30);
+
+/// The cluster with the machines, where something was to be taken away, and that did not happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unanswered {
+    /// What it says, if it says anything.
+    pub(crate) why: String,
+    /// How long it has been asked.
+    pub(crate) tried_for: Duration,
+}
+
+/// Whether nothing more is hoped for.
+pub(crate) fn is_given_up(unanswered: &Unanswered) -> bool {
+    unanswered.tried_for >= ELSEWHERE_PATIENCE
+}
+
 /// What remains of a cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
@@ -32,6 +51,9 @@ pub(crate) struct Facts {
     pub(crate) infrastructure: Presence,
     /// Names of machines in its namespace.
     pub(crate) machines: Vec<String>,
+    /// The cluster with the machines, if that is another one and still has something of ours. It is asked only once the
+    /// machines are gone.
+    pub(crate) unanswered: Option<Unanswered>,
     /// Programs that end machines, and that we hold.
     pub(crate) providers: Presence,
     /// Names of credentials that go once there are no machines.
@@ -84,6 +106,8 @@ pub(crate) struct Step {
     pub(crate) waits_for: Option<String>,
     /// How long that takes, where the clock alone ends it.
     pub(crate) after: Option<Duration>,
+    /// Why the cluster with the machines still has something of ours.
+    pub(crate) unanswered: Option<String>,
     /// Whether all that is left is the grace period.
     pub(crate) is_destroyed: bool,
 }
@@ -108,6 +132,7 @@ impl Step {
             deeds,
             waits_for: Some(what.into()),
             after: None,
+            unanswered: None,
             is_destroyed: false,
         }
     }
@@ -116,6 +141,7 @@ impl Step {
 /// What comes next. Each stage begins when all before it are over.
 pub(crate) fn next(facts: &Facts) -> Step {
     machines(facts)
+        .or_else(|| elsewhere(facts))
         .or_else(|| control_plane(facts))
         .or_else(|| places(facts))
         .unwrap_or_else(|| grace(facts))
@@ -148,6 +174,27 @@ fn machines(facts: &Facts) -> Option<Step> {
     facts
         .needs_resuming
         .then(|| Step::waiting(deeds, "the control plane to take up its work again"))
+}
+
+/// Whether no machine is left that would have to be kept apart from others until its end.
+pub(crate) fn is_without_machines(facts: &Facts) -> bool {
+    machines(facts).is_none()
+}
+
+/// The credentials for the other cluster go after what is there: without them nobody could take it away.
+fn elsewhere(facts: &Facts) -> Option<Step> {
+    let unanswered = facts.unanswered.as_ref().filter(|found| !is_given_up(found))?;
+    let what = format!(
+        "the cluster with the machines to let go of its network policy, for {} minutes at most ({})",
+        ELSEWHERE_PATIENCE.as_secs() / 60,
+        unanswered.why
+    );
+    let left = ELSEWHERE_PATIENCE.saturating_sub(unanswered.tried_for);
+    Some(Step {
+        after: Some(left.min(ELSEWHERE_RETRY)),
+        unanswered: Some(unanswered.why.clone()),
+        ..Step::waiting(Vec::new(), what)
+    })
 }
 
 fn control_plane(facts: &Facts) -> Option<Step> {
@@ -184,6 +231,7 @@ fn grace(facts: &Facts) -> Step {
         deeds: Vec::new(),
         waits_for: (!is_over).then(|| format!("the grace period of {} seconds", facts.grace.as_secs())),
         after: (!is_over).then_some(left),
+        unanswered: None,
         is_destroyed: true,
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::order::{Deed, Facts, Presence, Step, next};
+use super::order::{Deed, Facts, Presence, Step, Unanswered, is_given_up, is_without_machines, next};
 
 /// Runs that a world may need at most: every object may linger a few runs.
 const MOST_RUNS: usize = 200;
@@ -90,6 +90,9 @@ impl World {
         if facts.namespace == Presence::Leaving && is_over(&mut self.patience.namespace) {
             facts.namespace = Presence::Absent;
         }
+        if let Some(unanswered) = facts.unanswered.as_mut().filter(|_| step.unanswered.is_some()) {
+            unanswered.tried_for += step.after.unwrap_or_default();
+        }
         if step.is_destroyed {
             let before = facts.destroyed_for.unwrap_or_default();
             facts.destroyed_for = Some(before + step.after.unwrap_or_default());
@@ -112,6 +115,7 @@ prop_compose! {
         (cluster_api, infrastructure) in (presences(), presences()),
         (control_plane, namespace) in (presences(), presences()),
         grace in 0_u64..100,
+        tried_for in proptest::option::of(0_u64..700),
     ) -> Facts {
         Facts {
             needs_resuming: flags[0],
@@ -120,6 +124,10 @@ prop_compose! {
             cluster_api,
             infrastructure,
             machines,
+            unanswered: tried_for.map(|seconds| Unanswered {
+                why: "refused".to_owned(),
+                tried_for: Duration::from_secs(seconds),
+            }),
             providers: if flags[2] { Presence::Present } else { Presence::Absent },
             credentials,
             control_plane,
@@ -169,6 +177,7 @@ proptest! {
         prop_assert_eq!(facts.control_plane, Presence::Absent);
         prop_assert!(keeps_namespace || facts.namespace == Presence::Absent);
         prop_assert!(facts.destroyed_for.unwrap_or_default() >= facts.grace);
+        prop_assert!(facts.unanswered.as_ref().is_none_or(is_given_up));
         let mut sorted = world.log.clone();
         sorted.sort();
         sorted.dedup();
@@ -182,6 +191,9 @@ proptest! {
             || facts.cluster_api != Presence::Absent || facts.infrastructure != Presence::Absent;
         let ends_control_plane = step.deeds.iter().any(|deed| *deed >= Deed::ReleaseProviders);
         prop_assert!(!(has_machines && ends_control_plane), "{:?}", step);
+        prop_assert_eq!(is_without_machines(&facts), !has_machines && !facts.needs_resuming);
+        let waits_elsewhere = facts.unanswered.as_ref().is_some_and(|found| !is_given_up(found));
+        prop_assert!(!(waits_elsewhere && ends_control_plane), "credentials are needed: {:?}", step);
         let ends_namespace = step.deeds.contains(&Deed::DeleteNamespace);
         prop_assert!(!(ends_namespace && facts.control_plane != Presence::Absent));
     }
@@ -230,4 +242,31 @@ fn what_is_waited_for_is_named() {
     let step = next(&nothing);
     assert_eq!(step.after, Some(Duration::from_secs(70)));
     assert!(step.is_destroyed && !step.is_last());
+}
+
+#[test]
+fn a_cluster_with_machines_that_does_not_answer_is_given_up() {
+    let asked_for = |tried_for: Duration| Facts {
+        control_plane: Presence::Present,
+        credentials: vec!["kubevirt-infra-credentials".to_owned()],
+        unanswered: Some(Unanswered {
+            why: "connection refused".to_owned(),
+            tried_for,
+        }),
+        ..Facts::default()
+    };
+    let first = next(&asked_for(Duration::ZERO));
+    assert!(first.deeds.is_empty());
+    assert_eq!(first.after, Some(Duration::from_secs(30)));
+    assert_eq!(
+        first.waits_for.as_deref(),
+        Some(
+            "the cluster with the machines to let go of its network policy, for 10 minutes at most (connection refused)"
+        )
+    );
+    let late = next(&asked_for(Duration::from_secs(595)));
+    assert_eq!(late.after, Some(Duration::from_secs(5)));
+    let over = next(&asked_for(Duration::from_mins(10)));
+    assert_eq!(over.deeds, [Deed::DeleteCredentials, Deed::DeleteControlPlane]);
+    assert_eq!(over.unanswered, None);
 }

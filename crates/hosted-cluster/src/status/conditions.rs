@@ -15,7 +15,7 @@ use hyperplane_platforms::Problem;
 use hyperplane_runtime::{Disposition, Failure, conditions::Observation};
 
 use super::{Report, copied, progress};
-use crate::{pause::PauseState, references::Purpose};
+use crate::{elsewhere, pause::PauseState, references::Purpose};
 
 /// All conditions.
 pub(super) fn observe(report: &Report<'_>, version: Option<&ClusterVersionStatus>) -> Vec<Observation> {
@@ -36,6 +36,7 @@ pub(super) fn observe(report: &Report<'_>, version: Option<&ClusterVersionStatus
     ]);
     observed.extend(unmanaged_etcd(report));
     observed.extend(live_migratable(report));
+    observed.extend(isolated(report));
     observed
 }
 
@@ -286,5 +287,23 @@ fn live_migratable(report: &Report<'_>) -> Option<Observation> {
         holds(type_, reasons::AS_EXPECTED, "Every virtual machine can migrate.")
     } else {
         fails(type_, reasons::KUBEVIRT_NODES_NOT_LIVE_MIGRATABLE, stuck.join("; "))
+    })
+}
+
+/// What was found on the cluster with the machines, where that is another one. Where nobody has been there in this run it
+/// is what was found before.
+fn isolated(report: &Report<'_>) -> Option<Observation> {
+    elsewhere::namespace(&report.cluster.spec.platform)?;
+    let type_ = elsewhere::CONDITION;
+    let Some(outcome) = &report.seen.elsewhere else {
+        return Some(elsewhere::condition(report.cluster).map_or_else(|| copied::unknown(type_), copied::copy));
+    };
+    Some(match outcome.trouble() {
+        None => holds(
+            type_,
+            reasons::AS_EXPECTED,
+            "Virtual machines are kept from the networks of the cluster that they run on.",
+        ),
+        Some((reason, why)) => fails(type_, reason, why),
     })
 }

@@ -15,7 +15,7 @@ use hyperplane_runtime::conditions::{self, Observation};
 use jiff::Timestamp;
 
 use super::copied;
-use crate::deletion::Step;
+use crate::{deletion::Step, elsewhere};
 
 /// Conditions of the control plane that tell how its end goes on.
 const TOLD: &[ConditionType] = &[
@@ -46,6 +46,13 @@ pub(crate) fn deleting(
     let told = told.iter().flat_map(|status| &status.conditions);
     let is_told = |type_: &str| TOLD.iter().any(|told| told.as_str() == type_);
     observed.extend(told.filter(|condition| is_told(&condition.type_)).map(copied::copy));
+    observed.extend(step.unanswered.as_ref().map(|why| {
+        Observation::unknown(
+            elsewhere::CONDITION.as_str(),
+            reasons::INFRA_CLUSTER_NETWORK_POLICY_CREATE_FAILED.as_str(),
+            why,
+        )
+    }));
     observed.extend(step.is_destroyed.then(|| {
         Observation::holds(
             types::HOSTED_CLUSTER_DESTROYED.as_str(),

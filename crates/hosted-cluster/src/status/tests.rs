@@ -14,6 +14,7 @@ use super::{Report, deleting, status};
 use crate::{
     deletion,
     dereference::{Seen, State},
+    elsewhere::Outcome,
     pause::PauseState,
     testing::{IMAGE, UID, cluster, desired, judge, live, namespace, now, seen, settings},
 };
@@ -348,4 +349,42 @@ fn a_deletion_says_what_it_waits_for_and_keeps_the_rest() {
     expect(&conditions, "Available", "False", "Deleting");
     let over = deletion::next(&deletion::Facts::default());
     assert_eq!(deleting(&look.cluster, None, &over, look.now), None);
+}
+
+#[test]
+fn what_was_found_on_the_cluster_with_the_machines_is_told_and_kept() {
+    let type_ = "ValidKubeVirtInfraNetworkPolicyRBAC";
+    let here = Look::new(&json!({"spec": {"platform": {"type": "KubeVirt", "kubevirt": {}}}}));
+    assert!(!here.conditions().contains_key(type_));
+    let mut look = Look::new(
+        &json!({"spec": {"platform": {"type": "KubeVirt", "kubevirt": {"credentials": {
+        "infraKubeConfigSecret": {"name": "other", "key": "kubeconfig"}, "infraNamespace": "machines"}}}}}),
+    );
+    expect(&look.conditions(), type_, "Unknown", "StatusUnknown");
+    let why = || "no rights".to_owned();
+    for (outcome, status, reason) in [
+        (Outcome::Isolated, "True", "AsExpected"),
+        (
+            Outcome::Unwritten(why()),
+            "False",
+            "InfraClusterNetworkPolicyCreateFailed",
+        ),
+        (Outcome::Unread(why()), "False", "InfraClusterNetworkReadFailed"),
+    ] {
+        look.seen.elsewhere = Some(outcome);
+        expect(&look.conditions(), type_, status, reason);
+    }
+    let mut later = look.later(0);
+    later.seen.elsewhere = None;
+    expect(&later.conditions(), type_, "False", "InfraClusterNetworkReadFailed");
+    let step = deletion::next(&deletion::Facts {
+        unanswered: Some(deletion::Unanswered {
+            why: why(),
+            tried_for: std::time::Duration::ZERO,
+        }),
+        ..deletion::Facts::default()
+    });
+    let status = deleting(&later.cluster, None, &step, later.now).unwrap();
+    let conditions = by_type(&status);
+    expect(&conditions, type_, "Unknown", "InfraClusterNetworkPolicyCreateFailed");
 }

@@ -34,6 +34,7 @@ const FIELDS: &[&str] = &[
     "/clusterID",
     "/services",
     "/capabilities",
+    "/platform/kubevirt/credentials",
 ];
 
 pub(super) fn judge(case: &Case<'_>, problems: &mut Vec<Problem>) {

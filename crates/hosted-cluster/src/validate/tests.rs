@@ -237,6 +237,17 @@ fn of_texts() -> Vec<Row> {
         },
         Row {
             see: |cluster, seen| {
+                let credentials = json!({"infraNamespace": "machines"});
+                let platform = json!({"kubevirt": {"credentials": credentials}});
+                put_control_plane(cluster, seen, &json!({"spec": {"platform": platform}}));
+            },
+            ..spec(
+                "immutable-choice",
+                json!({"platform": {"type": "KubeVirt", "kubevirt": {}}}),
+            )
+        },
+        Row {
+            see: |cluster, seen| {
                 let change = json!({"spec": {"serviceAccountSigningKey": {"name": "sa-signing-key"}}});
                 put_control_plane(cluster, seen, &change);
             },

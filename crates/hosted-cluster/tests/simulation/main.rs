@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
 
 mod deletion;
+mod elsewhere;
 mod keys;
 mod life;
 mod mishaps;

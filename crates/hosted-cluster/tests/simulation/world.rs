@@ -18,7 +18,7 @@ use hyperplane_apiserver::{Entropy, Server, Settings, Shared};
 use hyperplane_component_driver::Facts;
 use hyperplane_hosted_cluster::{HostedClusterSettings, ManagementNetworks, ServedKinds, manager_rules, register};
 use hyperplane_planner::version::{Scheme, Version};
-use hyperplane_runtime::{IdentityMode, Manager, Only};
+use hyperplane_runtime::{IdentityMode, Manager, Only, Reach};
 use hyperplane_seams::Clock;
 use hyperplane_store::Memory;
 use k8s_openapi::{
@@ -46,7 +46,7 @@ pub const IMAGE: &str = "hyperplane.dev/kubernetes:v1.36.4";
 const SETTLED: Duration = Duration::from_secs(45);
 
 /// The account of the manager.
-const MANAGER: (&str, &str) = ("hyperplane", "operator");
+pub const MANAGER: (&str, &str) = ("hyperplane", "operator");
 
 /// A kind that tests read and write.
 pub trait Known: Resource<DynamicType = ()> + DeserializeOwned + Serialize + Clone + Debug {}
@@ -56,6 +56,8 @@ pub struct World {
     pub client: Client,
     pub server: Server,
     pub clock: Clock,
+    /// How the operator reaches clusters that users name.
+    pub elsewhere: Reach,
     log: Arc<Mutex<Vec<Value>>>,
 }
 
@@ -97,6 +99,7 @@ impl World {
             client,
             server,
             clock,
+            elsewhere: Reach::by(|_| Err(kube::Error::Service("there is no other cluster".into()))),
             log,
         };
         world.prepare().await;
@@ -186,7 +189,7 @@ impl World {
             value: value.to_owned(),
         });
         let mut manager = Manager::new(client, settings);
-        register(&mut manager, operator_settings());
+        register(&mut manager, operator_settings(self.elsewhere.clone()));
         let stop = CancellationToken::new();
         let run = manager.run(stop.clone());
         let task = tokio::spawn(async move { run.await.unwrap() });
@@ -319,7 +322,7 @@ impl World {
     }
 }
 
-fn operator_settings() -> HostedClusterSettings {
+fn operator_settings(reach: Reach) -> HostedClusterSettings {
     HostedClusterSettings {
         facts: Facts {
             kubernetes: Version::parse(Scheme::Kubernetes, "1.36.4").unwrap(),
@@ -334,6 +337,7 @@ fn operator_settings() -> HostedClusterSettings {
             ..ManagementNetworks::default()
         },
         management_platform: None,
+        reach,
         seed: 1,
         entropy: Entropy::new(|bytes| bytes.fill(7)),
     }

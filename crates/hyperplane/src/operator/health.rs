@@ -1,14 +1,13 @@
-//! Probes and metrics of an operator, over plain HTTP. The answers are the runtime's.
+//! Probes and metrics of an operator, over plain HTTP. The answers are made elsewhere.
 
 use std::{convert::Infallible, net::SocketAddr, time::Duration};
 
 use anyhow::Context as _;
 use bytes::Bytes;
-use http::Request;
+use http::{Method, Request, Response};
 use http_body_util::Full;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyperplane_runtime::Admin;
 use tokio::{
     net::{TcpListener, TcpStream},
     task::JoinSet,
@@ -24,13 +23,16 @@ const CONNECTIONS: usize = 32;
 const CROWDED: Duration = Duration::from_millis(100);
 
 /// Takes the port.
-pub(super) async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
+pub(crate) async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
     let listener = TcpListener::bind(address).await;
     listener.with_context(|| format!("nothing can be served on {address}: choose another --listen address"))
 }
 
 /// Answers for ever.
-pub(super) async fn serve(listener: TcpListener, admin: Admin) {
+pub(crate) async fn serve<A>(listener: TcpListener, respond: A)
+where
+    A: Fn(&Method, &str) -> Response<String> + Clone + Send + Sync + 'static,
+{
     let mut connections = JoinSet::new();
     loop {
         if connections.len() >= CONNECTIONS {
@@ -38,7 +40,7 @@ pub(super) async fn serve(listener: TcpListener, admin: Admin) {
         }
         match listener.accept().await {
             Ok((stream, _)) => {
-                connections.spawn(answer(stream, admin.clone()));
+                connections.spawn(answer(stream, respond.clone()));
             }
             Err(error) => {
                 tracing::debug!(%error, "A connection could not be accepted.");
@@ -49,9 +51,12 @@ pub(super) async fn serve(listener: TcpListener, admin: Admin) {
     }
 }
 
-async fn answer(stream: TcpStream, admin: Admin) {
+async fn answer<A>(stream: TcpStream, respond: A)
+where
+    A: Fn(&Method, &str) -> Response<String> + Send + Sync,
+{
     let service = service_fn(async |request: Request<Incoming>| {
-        let response = admin.respond(request.method(), request.uri().path());
+        let response = respond(request.method(), request.uri().path());
         Ok::<_, Infallible>(response.map(|text| Full::new(Bytes::from(text))))
     });
     let mut builder = http1::Builder::new();

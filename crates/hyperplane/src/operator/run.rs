@@ -103,6 +103,7 @@ async fn settings(client: &Client, image: &str, instance: String) -> anyhow::Res
         facts,
         surroundings: Surroundings::default(),
         reach: Reach::sockets(),
+        elsewhere: Reach::sockets(),
     })
 }
 
@@ -113,7 +114,7 @@ async fn serve(place: &Place, operators: Operators, stop: CancellationToken) -> 
         match place.listen {
             Some(address) => {
                 let listener = health::bind(address).await?;
-                health::serve(listener, admin).await;
+                health::serve(listener, move |method, path| admin.respond(method, path)).await;
                 Ok(())
             }
             None => std::future::pending::<anyhow::Result<()>>().await,

@@ -84,6 +84,7 @@ async fn operators(embedded: &Embedded, network: &Network, record: &Record) -> M
         facts,
         surroundings: surroundings(&client).await.unwrap(),
         reach: network.reach(),
+        elsewhere: network.reach(),
     };
     manager(client, &settings, Roles::All)
 }

@@ -121,6 +121,7 @@ async fn operators(control_plane: &ControlPlane, network: &Network) -> hyperplan
         facts,
         surroundings: surroundings(&client).await.unwrap(),
         reach: network.reach(),
+        elsewhere: network.reach(),
     };
     manager(client, &settings, Roles::All)
 }

@@ -155,6 +155,7 @@ impl Ground {
             facts,
             surroundings,
             reach: self.network.reach(),
+            elsewhere: self.network.reach(),
         };
         let manager = manager(self.trouble.between(client), &settings, roles);
         let stop = CancellationToken::new();

@@ -172,7 +172,11 @@ pub(super) fn to_port(peers: Vec<NetworkPolicyPeer>, port: i32) -> NetworkPolicy
 
 /// To the DNS servers of the management cluster.
 pub(super) fn to_dns(blueprint: &Blueprint<'_>) -> Option<NetworkPolicyEgressRule> {
-    let servers = &blueprint.settings.networks.dns;
+    to_dns_in(&blueprint.settings.networks.dns)
+}
+
+/// To the DNS servers of a cluster, by the labels of their namespaces.
+pub(super) fn to_dns_in(servers: &[BTreeMap<String, String>]) -> Option<NetworkPolicyEgressRule> {
     let ports = DNS_PORTS.iter().flat_map(|port| [port_of("UDP", *port), tcp(*port)]);
     (!servers.is_empty()).then(|| NetworkPolicyEgressRule {
         to: Some(servers.iter().map(namespaces).collect()),

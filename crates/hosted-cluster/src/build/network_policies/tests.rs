@@ -11,6 +11,7 @@ use k8s_openapi::{
 use serde_json::{Value, json};
 
 use crate::{
+    build::{MachinesElsewhere, elsewhere},
     network::Network,
     testing::{cluster, desired, seen, services, settings},
 };
@@ -345,6 +346,53 @@ fn virtual_machines_reach_the_world_their_own_and_what_nodes_need() {
         ],
     );
     assert!(Net::new(&kubevirt).may_open(&mine, &other("kube-system", &[]), "UDP", 53));
+}
+
+#[test]
+fn virtual_machines_on_another_cluster_reach_the_world_and_their_own() {
+    let router = map(&[("network.openshift.io/policy-group", "ingress")]);
+    let closed = ["10.128.0.0/14", "172.30.0.0/16"].map(str::to_owned);
+    let mut all = Vec::new();
+    for (name, infra_id) in [("blue", "blue-abcde"), ("red", "red-fghij")] {
+        let mut cluster = cluster(&json!({}));
+        cluster.metadata.name = Some(name.to_owned());
+        all.push(elsewhere(&MachinesElsewhere {
+            cluster: &cluster,
+            infra_id,
+            namespace: "machines",
+            closed: &closed,
+            dns: &settings().networks.dns,
+            router: Some(&router),
+        }));
+    }
+    assert_ne!(all[0].metadata.name, all[1].metadata.name, "they share the namespace");
+    let net = Net(all);
+    let mine = machine("machines", "blue-abcde");
+    let client = outside("203.0.113.5");
+    for (from, to, port, expected) in [
+        (&mine, &client, 443, true),
+        (&client, &mine, 443, true),
+        (&mine, &machine("machines", "blue-abcde"), 10_250, true),
+        (&mine, &machine("machines", "red-fghij"), 10_250, false),
+        (&mine, &outside("10.128.9.9"), 80, false),
+        (&mine, &outside("172.30.0.1"), 443, false),
+        (&mine, &other("somewhere", &[]), 8080, false),
+        (
+            &mine,
+            &other("router", &[("network.openshift.io/policy-group", "ingress")]),
+            443,
+            true,
+        ),
+        (
+            &pod("machines", &[("app", "other")]),
+            &other("somewhere", &[]),
+            80,
+            true,
+        ),
+    ] {
+        assert_eq!(net.reaches(from, to, port), expected, "{from:?} -> {to:?}:{port}");
+    }
+    assert!(net.may_open(&mine, &other("kube-system", &[]), "UDP", 53));
 }
 
 #[test]
