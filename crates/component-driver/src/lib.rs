@@ -56,7 +56,7 @@ impl Driver {
         namespace: &str,
     ) -> Outcome {
         let decision = decide(component, inputs, observed);
-        let done = self.carry_out(context, inputs, &decision, namespace).await;
+        let done = self.carry_out(context, inputs, &decision).await;
         if matches!(decision, Decision::Absent(_)) {
             let failure = match done {
                 Ok(_) => self.remove_report(context, namespace, component.name).await.err(),
@@ -84,14 +84,15 @@ impl Driver {
         }
     }
 
-    /// Does what was decided; gives back the workload as the server has it now, where it was written.
-    async fn carry_out(
+    /// Does what was decided; gives back the workload as the server has it now, where it was written. Nothing is reported:
+    /// not everything that is rendered is a component.
+    pub async fn carry_out(
         &self,
         context: &Context,
         inputs: &Inputs<'_>,
         decision: &Decision,
-        namespace: &str,
     ) -> Result<Option<Workload>, Failure> {
+        let namespace = inputs.namespace();
         let owner = inputs.control_plane.metadata.uid.as_deref();
         match decision {
             Decision::Absent(unwanted) => {

@@ -143,8 +143,13 @@ impl Driver {
         observed
     }
 
+    /// A StatefulSet, if the caches know it.
+    pub fn stateful_set(&self, namespace: &str, name: &str) -> Option<Arc<StatefulSet>> {
+        self.stateful_sets.namespace(namespace).get(name)
+    }
+
     /// A Job, if the caches know it.
-    pub(crate) fn job(&self, namespace: &str, name: &str) -> Option<Arc<Job>> {
+    pub fn job(&self, namespace: &str, name: &str) -> Option<Arc<Job>> {
         self.jobs.namespace(namespace).get(name)
     }
 

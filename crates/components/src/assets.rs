@@ -51,7 +51,7 @@ pub(crate) fn manifests(component: &Component) -> impl Iterator<Item = (&Asset, 
         })
 }
 
-/// A component of a test is not in the catalogue, and its assets are read each time.
+/// What is not in the catalogue, because it is of a test or seldom there, is read each time.
 fn parsed(asset: &Asset) -> Cow<'static, Parsed> {
     PARSED
         .get(asset.file)

@@ -1,7 +1,7 @@
 //! The list of all components, in the order in which they are looked at. An entry is one small file and its assets.
 
 mod cluster_autoscaler;
-mod etcd;
+pub(crate) mod etcd;
 mod ignition_server;
 mod konnectivity_agent;
 mod kube_apiserver;
@@ -24,7 +24,8 @@ use crate::{
     component::{Component, HostedServiceAccount},
     images,
     inputs::Inputs,
-    manifest::Manifest,
+    manifest::{Manifest, Workload},
+    recovery,
     render::render,
 };
 
@@ -67,6 +68,7 @@ pub const SUBCOMMANDS: &[&str] = &[
     "config-operator",
     "control-plane-operator",
     "etcd-defrag",
+    "etcd-recover-member",
     "etcd-reset-member",
     "ignition-server",
     "konnectivity-https-proxy",
@@ -85,7 +87,7 @@ pub fn subcommands(inputs: &Inputs<'_>) -> BTreeSet<Vec<String>> {
     let is_rendered =
         |component: &&Component| images::exists(component, inputs) && images::lacking(component, inputs).is_empty();
     let present = all.filter(is_rendered);
-    let mut found = BTreeSet::new();
+    let mut found = recovery::subcommands(inputs);
     for component in present {
         found.extend(subcommands_of(component, inputs));
     }
@@ -95,9 +97,14 @@ pub fn subcommands(inputs: &Inputs<'_>) -> BTreeSet<Vec<String>> {
 /// The same of one component, whether the control plane has it or not.
 pub fn subcommands_of(component: &Component, inputs: &Inputs<'_>) -> Vec<Vec<String>> {
     let (rendered, ..) = render(component, inputs, None);
+    arguments_of(&rendered.workload).collect()
+}
+
+/// The arguments of the containers of a workload that run this program.
+pub(crate) fn arguments_of(workload: &Workload) -> impl Iterator<Item = Vec<String>> {
     let is_ours = |container: &&Container| container.command.as_deref() == Some(&["hyperplane".to_owned()]);
-    let ours = rendered.workload.containers().filter(is_ours);
-    ours.filter_map(|container| container.args.clone()).collect()
+    let ours = workload.containers().filter(is_ours);
+    ours.filter_map(|container| container.args.clone())
 }
 
 /// Everything that the Roles of components allow, in any control plane. Whoever writes Roles must hold what they allow.

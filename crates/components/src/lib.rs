@@ -28,6 +28,7 @@ mod monitors;
 mod mounts;
 mod object_names;
 mod quantity;
+mod recovery;
 mod render;
 mod replicas;
 mod report;
@@ -60,6 +61,7 @@ pub use self::{
         ServiceMonitorSpec,
     },
     object_names::object_names,
+    recovery::{ETCD_RECOVERY, FailingMember, etcd_recovery, etcd_recovery_over, recovered_member},
     report::{ComponentReport, Judgement, report},
     warnings::{Subject, Warning, warnings},
 };

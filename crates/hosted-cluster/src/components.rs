@@ -8,7 +8,9 @@ use hyperplane_api::{
     hypershift::{hosted_cluster::HostedCluster, hosted_control_plane::HostedControlPlane},
 };
 use hyperplane_component_driver::{Driver, Facts, revision};
-use hyperplane_components::{Component, Infrastructure, Inputs, manager_catalogue};
+use hyperplane_components::{
+    Component, Decision, Infrastructure, Inputs, Management, etcd_recovery, etcd_recovery_over, manager_catalogue,
+};
 use hyperplane_platforms::Platform;
 use hyperplane_runtime::{Context, Failure};
 use k8s_openapi::api::apps::v1::Deployment;
@@ -18,7 +20,12 @@ use kube::{
 };
 use serde_json::json;
 
-use crate::{dereference::Seen, stores::Stores, validate::ReleasePair};
+use crate::{
+    dereference::Seen,
+    recovery::{self, Etcd, Recovery},
+    stores::Stores,
+    validate::ReleasePair,
+};
 
 /// Deployments whose pods must outlive the machines.
 pub(crate) const KEPT: [&str; 2] = ["cluster-api", "capi-provider"];
@@ -71,7 +78,39 @@ pub(crate) async fn drive(
     let components: Vec<&Component> = manager_catalogue().iter().collect();
     let outcomes = driver.drive(context, &components, &inputs).await;
     let failure = outcomes.into_iter().find_map(|outcome| outcome.failure);
-    failure.map_or(Ok(()), Err)
+    let recovered = match &seen.etcd {
+        Some(etcd) => recover(context, driver, &facts.image, &inputs, etcd).await,
+        None => Ok(()),
+    };
+    failure.map_or(recovered, Err)
+}
+
+/// Brings back a member of etcd that keeps failing. The image is that of this program, whatever the control plane is
+/// rendered with: one that is older may not have the program.
+async fn recover(
+    context: &Context,
+    driver: &Driver,
+    image: &str,
+    inputs: &Inputs<'_>,
+    etcd: &Etcd,
+) -> Result<(), Failure> {
+    let management = Management {
+        image: image.to_owned(),
+        ..inputs.management.clone()
+    };
+    let inputs = Inputs {
+        management: &management,
+        ..*inputs
+    };
+    let decision = match recovery::decide(etcd) {
+        Recovery::Start(member) => etcd_recovery(&inputs, &member),
+        Recovery::Over => etcd_recovery_over(),
+        _ => return Ok(()),
+    };
+    if let Decision::Waiting(reasons) = &decision {
+        return Err(Failure::wait(reasons.join("; ")));
+    }
+    driver.carry_out(context, &inputs, &decision).await.map(drop)
 }
 
 /// Holds the Deployments of Cluster API.

@@ -1,6 +1,7 @@
 //! Everything that a run looks at before it decides. Reads only: from the caches, and of users' objects whatever has
 //! changed since it was last copied.
 
+mod members;
 mod sources;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -25,7 +26,12 @@ use kube::ResourceExt as _;
 
 pub(crate) use self::sources::{Content, Source, State};
 use crate::{
-    elsewhere::Outcome, infra_id, metadata, names, references, settings::ManagementNetworks, stores::Stores,
+    elsewhere::Outcome,
+    infra_id, metadata, names,
+    recovery::{self, Etcd},
+    references,
+    settings::ManagementNetworks,
+    stores::Stores,
 };
 
 /// What a run has seen.
@@ -47,6 +53,8 @@ pub(crate) struct Seen {
     pub(crate) objects: Objects,
     /// Services there.
     pub(crate) services: Vec<Arc<Service>>,
+    /// Its etcd, where members of it can be brought back.
+    pub(crate) etcd: Option<Etcd>,
     /// The ignition server.
     pub(crate) ignition_server: Option<Arc<Deployment>>,
     /// In how many zones the management cluster has nodes for the control plane.
@@ -82,6 +90,11 @@ pub(crate) async fn dereference(
     } else {
         Objects::default()
     };
+    let etcd = if is_ours && recovery::is_possible(cluster) {
+        Some(members::read(context, driver, &name).await?)
+    } else {
+        recovery::is_possible(cluster).then(Etcd::default)
+    };
     let (orders, _) = references::orders(cluster);
     let sources = sources::read(context, stores, cluster, &objects, orders).await?;
     let control_plane = stores.control_planes.namespace(&name).get(&cluster.name_any());
@@ -102,6 +115,7 @@ pub(crate) async fn dereference(
         sources,
         objects,
         services: if is_ours { driver.services(&name) } else { Vec::new() },
+        etcd,
         ignition_server: stores
             .deployments
             .namespace(&name)

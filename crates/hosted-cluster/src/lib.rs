@@ -28,6 +28,7 @@ mod network;
 mod nodes;
 mod pause;
 mod reconciler;
+mod recovery;
 mod references;
 mod settings;
 mod status;

@@ -25,6 +25,7 @@ use crate::{
     elsewhere::Elsewhere,
     metadata, names,
     pause::PauseState,
+    recovery,
     settings::HostedClusterSettings,
     status::{self, Report},
     stores::Stores,
@@ -80,7 +81,8 @@ impl Reconciler for HostedClusters {
         };
         self.report(context, &cluster, &seen, &verdict, &pause, result.as_ref().err(), now)
             .await?;
-        end(result, &pause, visit)
+        let again = [visit, recovery::look_again(seen.etcd.as_ref())];
+        end(result, &pause, again.into_iter().flatten().min())
     }
 
     async fn cleanup(&self, context: &Context, cluster: Arc<HostedCluster>) -> Result<(), Failure> {

@@ -27,6 +27,9 @@ pub enum Command {
     /// Give back what members of etcd hold and do not use, one member at a time.
     #[command(hide = true)]
     EtcdDefrag(etcd::DefragmentArguments),
+    /// Take away the data of a member of etcd that keeps failing, so that it starts empty and joins the others again.
+    #[command(hide = true)]
+    EtcdRecoverMember(etcd::RecoverArguments),
     /// Write the configuration with which a member of etcd starts, and bring the member back if its data is gone.
     #[command(hide = true)]
     EtcdResetMember(etcd::ResetArguments),
@@ -64,6 +67,7 @@ pub fn run(command: &Command) -> anyhow::Result<()> {
         match command {
             Command::AvailabilityProber(arguments) => availability::run(arguments, signals).await,
             Command::EtcdDefrag(arguments) => etcd::defragment(arguments, signals).await,
+            Command::EtcdRecoverMember(arguments) => etcd::recover(arguments, signals).await,
             Command::EtcdResetMember(arguments) => etcd::reset(arguments, signals).await,
             Command::KonnectivityHttpsProxy(arguments) => konnectivity::http(arguments, signals).await,
             Command::KonnectivitySocks5Proxy(arguments) => konnectivity::socks(arguments, signals).await,

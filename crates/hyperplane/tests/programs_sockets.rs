@@ -20,7 +20,9 @@ use std::{
     net::Ipv4Addr,
 };
 
-use hyperplane_components::{Decision, SUBCOMMANDS, catalogue, decide, manager_catalogue};
+use hyperplane_components::{
+    Decision, ETCD_RECOVERY, FailingMember, SUBCOMMANDS, catalogue, decide, etcd_recovery, manager_catalogue,
+};
 use jiff::Timestamp;
 use programs::{Line, Program, lines};
 use rendering::{NAMESPACE, Scene, extended_release};
@@ -46,6 +48,7 @@ fn expected(subcommand: &str) -> (Sign, i32) {
         "availability-prober" | "wait-for" => (Sign::Says("Waiting"), 1),
         "config-operator" | "control-plane-operator" | "pki-operator" => (Sign::Says("Reconciling."), 0),
         "etcd-defrag" => (Sign::Says("A pass did nothing, and the next one tries again."), 0),
+        "etcd-recover-member" => (Sign::Says("Waiting: a member of etcd to start empty"), 1),
         "etcd-reset-member" => (Sign::Ends, 0),
         "ignition-server" | "konnectivity-https-proxy" | "konnectivity-socks5-proxy" | "router" => (Sign::Listens, 0),
         "machine-approver" => (Sign::Says("Waiting: the management cluster has no machines"), 0),
@@ -76,6 +79,14 @@ fn every_line(directory: &std::path::Path) -> Vec<Line> {
             Decision::Waiting(reasons) => panic!("{}: {reasons:?}", component.name),
         }
     }
+    let member = FailingMember {
+        name: programs::pod_name("etcd"),
+        uid: "1-2-3".to_owned(),
+    };
+    match etcd_recovery(&scene.inputs(), &member) {
+        Decision::Apply(made) => rendered.insert(ETCD_RECOVERY, made.workload),
+        other => panic!("{other:?}"),
+    };
     let mut all = Vec::new();
     for (name, workload) in &rendered {
         let pod = workload.template().unwrap().spec.as_ref().unwrap();

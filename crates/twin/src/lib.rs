@@ -37,6 +37,6 @@ pub use self::{
     faults::{Fault, FaultKind, FaultSelector, Faults},
     network::Network,
     nodes::{LABEL, NodeError},
-    settings::{Data, Images, Listeners, Mode, NodeSettings, Pace, Program, Programs, TwinSettings},
+    settings::{Data, Images, Listeners, Mode, NodeSettings, Pace, Program, Programs, TwinSettings, Work},
     twin::{Twin, TwinError},
 };

@@ -207,7 +207,11 @@ pub struct Programs {
 }
 
 type Check = dyn Fn(&[String]) -> Result<(), String> + Send + Sync;
-type Run = dyn Fn(&Program) -> Option<BoxFuture<'static, ()>> + Send + Sync;
+type Run = dyn Fn(&Program) -> Option<Work> + Send + Sync;
+
+/// What a program does while its container runs. In a pod that is to come to an end, its end is that of the container, and
+/// an error is what it says then; in any other, whoever gives it has to see to it that it goes on.
+pub type Work = BoxFuture<'static, Result<(), String>>;
 
 /// A program of our own in a container that has started.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -234,7 +238,7 @@ impl Programs {
 
     /// The same, and a function that gives what a program does while its container runs; none for those of which nothing
     /// is to be seen.
-    pub fn run_by(mut self, run: impl Fn(&Program) -> Option<BoxFuture<'static, ()>> + Send + Sync + 'static) -> Self {
+    pub fn run_by(mut self, run: impl Fn(&Program) -> Option<Work> + Send + Sync + 'static) -> Self {
         self.run = Arc::new(run);
         self
     }
@@ -243,7 +247,7 @@ impl Programs {
         (self.check)(arguments)
     }
 
-    pub(crate) fn start(&self, program: &Program) -> Option<BoxFuture<'static, ()>> {
+    pub(crate) fn start(&self, program: &Program) -> Option<Work> {
         (self.run)(program)
     }
 }

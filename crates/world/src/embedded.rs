@@ -3,11 +3,11 @@
 
 use std::sync::{Arc, OnceLock};
 
-use futures::{FutureExt as _, future::BoxFuture};
+use futures::FutureExt as _;
 use hyperplane_access::User;
 use hyperplane_apiserver::{Entropy, Server, Shared};
 use hyperplane_runtime::{Clock, Failure, IdentityMode, LeaseSettings, Manager, Reach};
-use hyperplane_twin::{Network, Program, Twin, TwinSettings};
+use hyperplane_twin::{Network, Program, Twin, TwinSettings, Work};
 use kube::Client;
 use tokio_util::sync::CancellationToken;
 
@@ -15,6 +15,7 @@ use crate::{
     discovery::{Surroundings, discover, surroundings},
     images::images,
     operators::{self, OperatorSettings, Roles},
+    recovery,
     setup::{ACCOUNT, NAMESPACE, set_up},
 };
 
@@ -65,7 +66,8 @@ impl Embedded {
         settings
     }
 
-    /// The twin of this cluster. Operators that have pods of their own run in it, as the accounts of those pods.
+    /// The twin of this cluster. Operators that have pods of their own run in it, as the accounts of those pods, and so does
+    /// what brings members of etcd back.
     pub fn twin(&self, mut settings: TwinSettings) -> Twin {
         let network = Arc::new(OnceLock::new());
         let (embedded, known) = (self.clone(), Arc::clone(&network));
@@ -79,7 +81,12 @@ impl Embedded {
     }
 
     /// What a program does whose container runs.
-    fn program(&self, program: &Program, network: &Network) -> Option<BoxFuture<'static, ()>> {
+    fn program(&self, program: &Program, network: &Network) -> Option<Work> {
+        if let Some(settings) = recovery::settings(&program.arguments) {
+            let user = User::service_account(&program.namespace, &program.service_account, "");
+            let (client, all) = (self.client(user), self.administrator());
+            return Some(recovery::run(settings, client, all).boxed());
+        }
         let roles = Roles::of_arguments(&program.arguments)?;
         let (embedded, network, pod) = (self.clone(), network.clone(), program.pod.clone());
         let work = async move {
@@ -87,9 +94,10 @@ impl Embedded {
                 Ok(manager) => manager.run(CancellationToken::new()).await.map_err(Failure::fatal),
                 Err(failure) => Err(failure),
             };
-            if let Err(failure) = ended {
+            if let Err(failure) = &ended {
                 tracing::error!(pod, error = failure.report(), "An operator ended.");
             }
+            ended.map_err(|failure| failure.report())
         };
         Some(work.boxed())
     }

@@ -5,6 +5,7 @@ mod discovery;
 mod embedded;
 mod images;
 mod operators;
+mod recovery;
 mod setup;
 
 pub use self::{

@@ -40,7 +40,7 @@ const STATE: &str = "etcd-state";
 const STATE_KEY: &str = "initial-cluster-state";
 const STATE_EXISTING: &str = "existing";
 
-pub(super) const COMPONENT: Component = Component {
+pub(crate) const COMPONENT: Component = Component {
     traits: Traits {
         is_spread: true,
         precedes_api_server: true,
@@ -54,7 +54,7 @@ pub(super) const COMPONENT: Component = Component {
 };
 
 /// Whether the control plane has an etcd of its own.
-pub(super) fn is_managed(inputs: &Inputs<'_>) -> bool {
+pub(crate) fn is_managed(inputs: &Inputs<'_>) -> bool {
     inputs.control_plane.spec.etcd.management_type != EtcdManagementType::Unmanaged
 }
 

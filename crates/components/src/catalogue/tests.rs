@@ -12,7 +12,7 @@ use crate::{
     decide::{Decision, decide},
     dependencies, images,
     manifest::Workload,
-    sidecars,
+    recovery, sidecars,
     support::{World, add_secret, all, choices, component, extended_release, flag, published, release, rendered_text},
 };
 
@@ -31,10 +31,11 @@ fn every_asset_is_in_the_catalogue_and_can_be_read() {
             ));
         }
     }
-    let listed = all().flat_map(|component| component.assets);
+    let every = || all().chain([&recovery::COMPONENT]);
+    let listed = every().flat_map(|component| component.assets);
     let listed: BTreeSet<String> = listed.map(|asset| asset.file.to_owned()).collect();
     assert_eq!(listed, on_disk);
-    for component in all() {
+    for component in every() {
         let workload = assets::workload(component);
         assert_eq!(workload.kind(), component.kind, "{}", component.name);
         assert_eq!(workload.meta().name.as_deref(), Some(component.name));

@@ -11,11 +11,17 @@ use hyperplane_api::{
         version_status::ClusterVersionStatus,
     },
 };
+use hyperplane_components::ETCD_RECOVERY;
 use hyperplane_platforms::Problem;
 use hyperplane_runtime::{Disposition, Failure, conditions::Observation};
 
 use super::{Report, copied, progress};
-use crate::{elsewhere, pause::PauseState, references::Purpose};
+use crate::{
+    elsewhere,
+    pause::PauseState,
+    recovery::{self, Recovery},
+    references::Purpose,
+};
 
 /// All conditions.
 pub(super) fn observe(report: &Report<'_>, version: Option<&ClusterVersionStatus>) -> Vec<Observation> {
@@ -35,6 +41,7 @@ pub(super) fn observe(report: &Report<'_>, version: Option<&ClusterVersionStatus
         succeeding(report),
     ]);
     observed.extend(unmanaged_etcd(report));
+    observed.extend(etcd_recovery(report));
     observed.extend(live_migratable(report));
     observed.extend(isolated(report));
     observed
@@ -252,6 +259,33 @@ fn unmanaged_etcd(report: &Report<'_>) -> Option<Observation> {
             "No Secret for etcd is named.",
         ),
         problems => fails(type_, reasons::UNMANAGED_ETCD_MISCONFIGURED, list(problems)),
+    })
+}
+
+/// Whether a member of etcd is being brought back, where that can be.
+fn etcd_recovery(report: &Report<'_>) -> Option<Observation> {
+    let type_ = types::ETCD_RECOVERY_ACTIVE;
+    let etcd = report.seen.etcd.as_ref()?;
+    Some(match recovery::decide(etcd) {
+        Recovery::Idle | Recovery::Over => {
+            fails(type_, reasons::AS_EXPECTED, "No member of etcd has to be brought back.")
+        }
+        Recovery::Start(member) => fails(
+            type_,
+            reasons::AS_EXPECTED,
+            format!("{} keeps failing, and is to be brought back.", member.name),
+        ),
+        Recovery::Running(member) => holds(
+            type_,
+            reasons::AS_EXPECTED,
+            format!("Job {ETCD_RECOVERY} brings {member} back."),
+        ),
+        Recovery::Joining(member) => holds(
+            type_,
+            reasons::AS_EXPECTED,
+            format!("{member} starts without its data and joins the others."),
+        ),
+        Recovery::Failed(why) => fails(type_, reasons::ETCD_RECOVERY_JOB_FAILED, why),
     })
 }
 

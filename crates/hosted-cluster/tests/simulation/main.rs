@@ -9,6 +9,7 @@ mod keys;
 mod life;
 mod mishaps;
 mod operators;
+mod recovery;
 mod surroundings;
 mod tenants;
 mod world;

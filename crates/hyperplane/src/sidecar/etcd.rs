@@ -1,4 +1,4 @@
-//! The command lines of `etcd-defrag` and `etcd-reset-member`.
+//! The command lines of `etcd-defrag`, `etcd-recover-member` and `etcd-reset-member`.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -7,15 +7,14 @@ use clap::Args;
 use hyperplane_sidecars::{
     etcd::{
         defragment::{self, Thresholds},
-        reset,
+        recover, reset,
         topology::Topology,
     },
     span,
 };
 
 use super::tls::MutualTls;
-use crate::ending;
-use crate::signals::Signals;
+use crate::{ending, operator, signals::Signals};
 
 /// Which members are looked after.
 #[derive(Args)]
@@ -31,6 +30,28 @@ pub struct DefragmentArguments {
     /// The time from one pass to the next.
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = span::parse)]
     interval: Duration,
+}
+
+/// Which member keeps failing.
+#[derive(Args)]
+pub struct RecoverArguments {
+    /// The member, by the name of its pod.
+    #[arg(long, value_name = "NAME")]
+    name: String,
+    /// The uid of the pod that keeps failing: another pod of its name is left alone.
+    #[arg(long, value_name = "UID")]
+    uid: String,
+    /// The namespace of the members.
+    #[arg(long, value_name = "NAME")]
+    namespace: String,
+    /// How many members there are to be.
+    #[arg(long, value_name = "COUNT")]
+    replicas: u32,
+    #[command(flatten)]
+    tls: MutualTls,
+    /// The kubeconfig of the management cluster [default: the account of this pod].
+    #[arg(long, value_name = "FILE")]
+    management_kubeconfig: Option<PathBuf>,
 }
 
 /// Which member starts.
@@ -73,16 +94,21 @@ pub(super) async fn defragment(arguments: &DefragmentArguments, signals: Signals
     Ok(())
 }
 
+pub(super) async fn recover(arguments: &RecoverArguments, signals: Signals) -> anyhow::Result<()> {
+    let settings = recover::Settings {
+        topology: topology(&arguments.name, &arguments.namespace, arguments.replicas)?,
+        namespace: arguments.namespace.clone(),
+        uid: arguments.uid.clone(),
+    };
+    let tls = arguments.tls.files();
+    let management = operator::connect(arguments.management_kubeconfig.as_deref(), None).await?;
+    let work = recover::run(&settings, &management, || recover::ask(&settings.topology, &tls));
+    ending::finish(work, signals).await
+}
+
 pub(super) async fn reset(arguments: &ResetArguments, signals: Signals) -> anyhow::Result<()> {
-    let topology = Topology::in_namespace(&arguments.name, &arguments.namespace, arguments.replicas);
-    let topology = topology.with_context(|| {
-        format!(
-            "{} is none of {} members, which are called etcd-0, etcd-1 and so on",
-            arguments.name, arguments.replicas
-        )
-    })?;
     let settings = reset::Settings {
-        topology,
+        topology: topology(&arguments.name, &arguments.namespace, arguments.replicas)?,
         namespace: arguments.namespace.clone(),
         template: arguments.template.clone(),
         state: arguments.state.clone(),
@@ -91,4 +117,9 @@ pub(super) async fn reset(arguments: &ResetArguments, signals: Signals) -> anyho
         tls: arguments.tls.files(),
     };
     ending::finish(reset::run(&settings), signals).await.map(drop)
+}
+
+fn topology(name: &str, namespace: &str, replicas: u32) -> anyhow::Result<Topology> {
+    let topology = Topology::in_namespace(name, namespace, replicas);
+    topology.with_context(|| format!("{name} is none of {replicas} members, which are called etcd-0, etcd-1 and so on"))
 }

@@ -139,6 +139,7 @@ fn half_a_command_line_is_refused() {
         "wait-for --https=https://a/ --ca-file=/a --cert-file=/b",
         "etcd-defrag --ca-file=/a --cert-file=/b --key-file=/c",
         "etcd-defrag --endpoints=https://a:1 --ca-file=/a --cert-file=/b",
+        "etcd-recover-member --name=etcd-0 --namespace=a --replicas=3 --ca-file=/a --cert-file=/b --key-file=/c",
         "router --config=/a --listen=8443 --health=[::]:8081",
         "tail",
     ];

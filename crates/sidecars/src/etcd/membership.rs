@@ -131,7 +131,7 @@ fn is_safe_to_add_voter(members: &[Member]) -> bool {
 }
 
 /// Whether this is the member that is to start here, or was it once.
-fn is_ours(member: &Member, own: &Seat) -> bool {
+pub(super) fn is_ours(member: &Member, own: &Seat) -> bool {
     member.name == own.name || is_seat(member, own)
 }
 

@@ -11,13 +11,13 @@ use kube::ResourceExt;
 
 use super::{
     environment,
-    facts::{Facts, Serving},
+    facts::{Facts, Progress, Serving},
     files,
 };
 use crate::{
     faults::FaultKind,
     moment, pods,
-    programs::{self, API_SERVER, Flags, Invocation},
+    programs::{self, API_SERVER, Flags, Invocation, OURS},
     settings::{Pace, drawn},
 };
 
@@ -247,8 +247,12 @@ impl Look<'_> {
     }
 
     fn is_api_server(&self) -> bool {
+        self.runs(API_SERVER)
+    }
+
+    fn runs(&self, program: &str) -> bool {
         let invocation = environment::invocation(self.around.pod, self.container, self.around.facts);
-        invocation.is_ok_and(|invocation| invocation.program == API_SERVER)
+        invocation.is_ok_and(|invocation| invocation.program == program)
     }
 
     /// Looks at a container that runs.
@@ -271,13 +275,29 @@ impl Look<'_> {
                 let due = moment::after(started, self.drawn("init", self.around.pace.init));
                 self.when(due, Look::finish_if_met);
             }
-            Role::Main if restarts(self.around.pod) != "Always" => {
-                let due = moment::after(started, self.drawn("work", self.around.pace.work));
-                self.when(due, Look::finish);
-                self.status.ready = is_running(&self.status);
-            }
+            Role::Main if restarts(self.around.pod) != "Always" => self.work(started),
             Role::Main | Role::Sidecar => self.become_ready(started),
         }
+    }
+
+    /// Comes to its end when its program does, where that really runs, and else when its time has come.
+    fn work(&mut self, started: Timestamp) {
+        let (pod, name) = (self.around.pod, &self.container.name);
+        let progress = if self.runs(OURS) {
+            self.around.facts.progress(pod, name, self.status.restart_count)
+        } else {
+            Progress::Unseen
+        };
+        match progress {
+            Progress::Starting | Progress::Running => self.look_again(POLL),
+            Progress::Unseen => {
+                let due = moment::after(started, self.drawn("work", self.around.pace.work));
+                self.when(due, Look::finish);
+            }
+            Progress::Ended(Ok(())) => self.finish(),
+            Progress::Ended(Err(message)) => self.crash(started, &message),
+        }
+        self.status.ready = is_running(&self.status);
     }
 
     fn finish_if_met(&mut self) {

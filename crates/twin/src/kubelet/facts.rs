@@ -17,6 +17,19 @@ pub(crate) enum Serving {
     Failed(String),
 }
 
+/// How far a program of ours is that really runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// It has not begun.
+    Starting,
+    /// Nothing is to be seen of it.
+    Unseen,
+    /// It runs.
+    Running,
+    /// It ended, or failed with these words.
+    Ended(Result<(), String>),
+}
+
 /// What can be asked.
 pub(crate) trait Facts {
     /// A Secret of a namespace.
@@ -35,6 +48,8 @@ pub(crate) trait Facts {
     fn is_met(&self, namespace: &str, need: &Need) -> bool;
     /// How far the API server of a pod is.
     fn serving(&self, pod: &Pod) -> Serving;
+    /// How far the program of ours is that a container runs.
+    fn progress(&self, pod: &Pod, container: &str, restarts: i32) -> Progress;
     /// The address of the node of a pod.
     fn host(&self, pod: &Pod) -> String;
     /// The address of a pod: always the same for the same pod, and nobody else's.

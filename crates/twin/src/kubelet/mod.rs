@@ -149,7 +149,8 @@ impl Kubelet {
                         service_account: pods::service_account(pod).to_owned(),
                         arguments: invocation.arguments,
                     };
-                    ours.insert(container.name.clone(), (incarnation(pod, &container.name), program));
+                    let restarts = status(pod, &container.name).map_or(0, |status| status.restart_count);
+                    ours.insert(container.name.clone(), (incarnation(pod, restarts), program));
                 }
                 _ => {}
             }
@@ -177,8 +178,7 @@ impl Kubelet {
 }
 
 /// What tells one run of a container from the next.
-fn incarnation(pod: &Pod, container: &str) -> String {
-    let restarts = status(pod, container).map_or(0, |status| status.restart_count);
+fn incarnation(pod: &Pod, restarts: i32) -> String {
     format!("{}/{restarts}", pod.uid().unwrap_or_default())
 }
 

@@ -2,12 +2,13 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use hyperplane_runtime::ObjectKey;
 use tokio_util::sync::CancellationToken;
 
+use super::facts::Progress;
 use crate::{
     settings::{Program, Programs},
     tasks::Tasks,
@@ -24,6 +25,8 @@ struct Process {
     /// The uid of the pod and the start of the container: another one is another process.
     incarnation: String,
     stop: CancellationToken,
+    /// How it ended; none where nothing is to be seen of the program.
+    end: Option<Arc<OnceLock<Result<(), String>>>>,
 }
 
 impl Processes {
@@ -64,15 +67,33 @@ impl Processes {
         }
     }
 
+    /// How far the process of a container is.
+    pub(crate) fn progress(&self, pod: &ObjectKey, container: &str, incarnation: &str) -> Progress {
+        let running = self.running();
+        let process = running.get(pod).and_then(|of_pod| of_pod.get(container));
+        match process.filter(|process| process.incarnation == incarnation) {
+            None => Progress::Starting,
+            Some(Process { end: None, .. }) => Progress::Unseen,
+            Some(Process { end: Some(end), .. }) => match end.get() {
+                None => Progress::Running,
+                Some(result) => Progress::Ended(result.clone()),
+            },
+        }
+    }
+
     fn start(&self, incarnation: String, programs: &Programs, program: &Program) -> Process {
         let stop = CancellationToken::new();
-        if let Some(work) = programs.start(program) {
-            let stopped = stop.clone();
+        let end = programs.start(program).map(|work| {
+            let end = Arc::new(OnceLock::new());
+            let (stopped, ended) = (stop.clone(), Arc::clone(&end));
             self.tasks.spawn(async move {
-                stopped.run_until_cancelled(work).await;
+                if let Some(result) = stopped.run_until_cancelled(work).await {
+                    ended.get_or_init(|| result);
+                }
             });
-        }
-        Process { incarnation, stop }
+            end
+        });
+        Process { incarnation, stop, end }
     }
 
     fn running(&self) -> MutexGuard<'_, BTreeMap<ObjectKey, BTreeMap<String, Process>>> {
@@ -82,10 +103,7 @@ impl Processes {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    };
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use futures::FutureExt as _;
     use tokio::task::yield_now;
@@ -123,6 +141,7 @@ mod tests {
             let work = async move {
                 futures::future::pending::<()>().await;
                 drop(guard);
+                Ok(())
             };
             Some(work.boxed())
         });
@@ -143,5 +162,27 @@ mod tests {
         processes.keep(&pod, &programs, wanted("2"));
         processes.end(&pod);
         assert_eq!(seen().await, (3, 0));
+    }
+    #[tokio::test]
+    async fn what_a_process_comes_to_is_known_of_its_container_alone() {
+        let processes = Processes::new(Tasks::default());
+        let pod = ObjectKey::namespaced("clusters-one", "one");
+        let far = |incarnation: &str| processes.progress(&pod, "operator", incarnation);
+        assert_eq!(far("1"), Progress::Starting);
+        processes.keep(&pod, &Programs::default(), wanted("1"));
+        assert_eq!(far("1"), Progress::Unseen);
+        let programs = Programs::default().run_by(|_| {
+            let work = async {
+                yield_now().await;
+                Err("no".to_owned())
+            };
+            Some(work.boxed())
+        });
+        processes.keep(&pod, &programs, wanted("2"));
+        assert_eq!((far("1"), far("2")), (Progress::Starting, Progress::Running));
+        while far("2") == Progress::Running {
+            yield_now().await;
+        }
+        assert_eq!(far("2"), Progress::Ended(Err("no".to_owned())));
     }
 }

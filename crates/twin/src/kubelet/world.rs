@@ -12,7 +12,8 @@ use k8s_openapi::api::core::v1::{ConfigMap, Node, PersistentVolumeClaim, Pod, Se
 use kube::ResourceExt;
 
 use super::{
-    facts::{Facts, Serving},
+    facts::{Facts, Progress, Serving},
+    incarnation,
     processes::Processes,
 };
 use crate::{
@@ -196,6 +197,11 @@ impl Facts for World {
 
     fn serving(&self, pod: &Pod) -> Serving {
         self.hosted.serving(&ObjectKey::of(pod), &pod.uid().unwrap_or_default())
+    }
+
+    fn progress(&self, pod: &Pod, container: &str, restarts: i32) -> Progress {
+        let incarnation = incarnation(pod, restarts);
+        self.processes.progress(&ObjectKey::of(pod), container, &incarnation)
     }
 
     fn host(&self, pod: &Pod) -> String {

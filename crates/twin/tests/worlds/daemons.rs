@@ -1,8 +1,16 @@
 //! DaemonSets, Jobs and nodes.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
-use hyperplane_twin::{Fault, FaultKind, FaultSelector, NodeError, Twin, TwinError};
+use futures::FutureExt as _;
+use hyperplane_twin::{Fault, FaultKind, FaultSelector, NodeError, Programs, Twin, TwinError};
 use k8s_openapi::api::{
     apps::v1::{DaemonSet, Deployment},
     batch::v1::Job,
@@ -49,6 +57,31 @@ async fn a_job_ends() {
     world.create::<Job>(job).await;
     let is_done = |job: &Job| job.status.as_ref().is_some_and(|status| status.succeeded == Some(1));
     world.until(NAMESPACE, "once", is_done).await;
+}
+
+/// A program that fails until it is started for the third time, and takes longer than a container would be given.
+#[tokio::test(start_paused = true)]
+async fn a_job_of_ours_ends_as_its_program_does() {
+    let starts = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&starts);
+    let programs = Programs::default().run_by(move |program| {
+        assert_eq!(program.arguments, ["once"]);
+        let attempt = counted.fetch_add(1, Ordering::SeqCst);
+        let work = async move {
+            tokio::time::sleep(Duration::from_mins(3)).await;
+            if attempt < 2 { Err("not yet".to_owned()) } else { Ok(()) }
+        };
+        Some(work.boxed())
+    });
+    let world = World::with(|settings| settings.programs = programs).await;
+    let job = json!({"metadata": {"name": "once"}, "spec": {"template": {"spec": {"restartPolicy": "Never", "containers":
+        [{"name": "main", "image": "a:1", "command": ["hyperplane"], "args": ["once"]}]}}}});
+    world.create::<Job>(job).await;
+    let is_done = |job: &Job| job.status.as_ref().is_some_and(|status| status.succeeded == Some(1));
+    world.until(NAMESPACE, "once", is_done).await;
+    assert_eq!(starts.load(Ordering::SeqCst), 3);
+    let job = world.api::<Job>(NAMESPACE).get("once").await.unwrap();
+    assert_eq!(job.status.unwrap().failed, Some(2));
 }
 
 #[tokio::test(start_paused = true)]

@@ -9,6 +9,7 @@ mod ground;
 mod inside;
 mod life;
 mod look;
+mod recovery;
 mod replay;
 mod tenants;
 mod trace;

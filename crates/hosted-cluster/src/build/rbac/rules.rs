@@ -55,6 +55,9 @@ pub fn manager_rules() -> Vec<PolicyRule> {
     rules.extend([
         rule("", &["namespaces"], WRITE),
         rule("", &["nodes"], READ),
+        // Whether a member of etcd keeps failing is seen on its pod, and on its claim.
+        rule("", &["persistentvolumeclaims"], &["get"]),
+        rule("", &["pods"], &["list"]),
         rule("cluster.x-k8s.io", &["clusters"], WRITE),
         rule("cluster.x-k8s.io", &["machines"], READ),
         rule("infrastructure.cluster.x-k8s.io", &["kubevirtclusters"], WRITE),

@@ -2,7 +2,7 @@
 //! first, in order; then those that are too many, from the end; then those of an older template, from the end, one at a
 //! time. Pure.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use k8s_openapi::api::{
@@ -12,10 +12,12 @@ use k8s_openapi::api::{
 use kube::{Resource, ResourceExt};
 
 use super::pod;
-use crate::{number::count, pods, workloads::revisions};
+use crate::{moment, number::count, pods, workloads::revisions};
 
 /// How many old templates are kept where nobody says.
 const HISTORY: i32 = 10;
+/// How often it is looked whether a claim has gone, which is announced to nobody here.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// What a decision depends on besides the set.
 pub(super) struct World {
@@ -25,6 +27,8 @@ pub(super) struct World {
     pub(super) revisions: Vec<Arc<ControllerRevision>>,
     /// The names of the claims of its namespace.
     pub(super) claims: BTreeSet<String>,
+    /// The names of those of them that are being deleted.
+    pub(super) leaving: BTreeSet<String>,
     /// The time.
     pub(super) now: Timestamp,
 }
@@ -158,20 +162,35 @@ impl<'a> Plan<'a> {
     /// What the pod of an ordinal needs, and whether the next one may have its turn.
     fn ordinal(&self, ordinal: i32) -> (Vec<Action>, bool) {
         match self.find(ordinal) {
+            // A pod never gets the data that is about to go (upstream refuses to use such a claim).
+            None if self.is_held(ordinal) => (Vec::new(), self.is_parallel),
             None => (self.create(ordinal), self.is_parallel),
             Some(pod) if pods::is_over(pod) && !pods::is_terminating(pod) => {
                 (vec![Action::Delete(Arc::clone(pod))], self.is_parallel)
+            }
+            // A claim that went while its pod waited would never come otherwise; upstream makes it then, too.
+            Some(pod) if pods::phase(pod) == "Pending" && !pods::is_terminating(pod) => {
+                (self.claim(ordinal), self.is_parallel)
             }
             Some(pod) => (Vec::new(), self.is_parallel || self.is_available(pod)),
         }
     }
 
-    fn create(&self, ordinal: i32) -> Vec<Action> {
+    /// Whether a claim of an ordinal is on its way out.
+    fn is_held(&self, ordinal: i32) -> bool {
+        let mut claims = pod::claims(self.set, ordinal).into_iter();
+        claims.any(|claim| self.world.leaving.contains(&claim.name_any()))
+    }
+
+    /// Makes the claims of an ordinal that are not there.
+    fn claim(&self, ordinal: i32) -> Vec<Action> {
         let claims = pod::claims(self.set, ordinal).into_iter();
-        let mut actions: Vec<Action> = claims
-            .filter(|claim| !self.world.claims.contains(&claim.name_any()))
-            .map(|claim| Action::Claim(Box::new(claim)))
-            .collect();
+        let missing = claims.filter(|claim| !self.world.claims.contains(&claim.name_any()));
+        missing.map(|claim| Action::Claim(Box::new(claim))).collect()
+    }
+
+    fn create(&self, ordinal: i32) -> Vec<Action> {
+        let mut actions = self.claim(ordinal);
         let kept = self
             .needs_current(ordinal)
             .then(|| revisions::template(&self.world.revisions, &self.current));
@@ -250,7 +269,10 @@ impl<'a> Plan<'a> {
             .pods
             .iter()
             .filter_map(|pod| pods::available_at(pod, self.seconds));
-        moments.filter(|at| *at > self.world.now).min()
+        let available = moments.filter(|at| *at > self.world.now).min();
+        let mut missing = self.ordinals().filter(|ordinal| self.find(*ordinal).is_none());
+        let is_held = missing.any(|ordinal| self.is_held(ordinal));
+        moment::sooner(available, is_held.then(|| moment::after(self.world.now, LOOK_AGAIN)))
     }
 
     fn status(&self) -> StatefulSetStatus {

@@ -39,6 +39,11 @@ impl Reconciler for StatefulSets {
             pods: pods::owned(self.pods.namespace(&namespace).all(), uid.as_deref()),
             revisions: pods::owned(self.revisions.namespace(&namespace).all(), uid.as_deref()),
             claims: claims.iter().map(|claim| claim.name_any()).collect(),
+            leaving: claims
+                .iter()
+                .filter(|claim| claim.metadata.deletion_timestamp.is_some())
+                .map(|claim| claim.name_any())
+                .collect(),
             now,
         };
         let decision = decide(&set, &world);

@@ -34,6 +34,7 @@ impl Model {
             pods: Vec::new(),
             revisions: Vec::new(),
             claims: std::collections::BTreeSet::new(),
+            leaving: std::collections::BTreeSet::new(),
             now: NOW.parse().unwrap(),
         };
         Self {
@@ -151,6 +152,27 @@ fn a_partition_holds_the_first_pods_back() {
     model.settle();
     let first = model.world.pods.iter().find(|pod| pod.name_any() == "db-0").unwrap();
     assert_eq!(pods::containers(first)[0].image.as_deref(), Some("one"));
+}
+
+#[test]
+fn a_pod_does_not_get_the_data_that_goes() {
+    let mut model = Model::new(set("Parallel", 3));
+    model.settle();
+    model.world.leaving.insert("data-db-1".to_owned());
+    model.world.pods.retain(|pod| pod.name_any() != "db-1");
+    assert_eq!(model.settle(), "", "its claim has not gone yet");
+    assert!(decide(&model.set, &model.world).wake.is_some());
+    model.world.leaving.clear();
+    model.world.claims.remove("data-db-1");
+    assert_eq!(model.settle(), "+db-1");
+    assert!(model.world.claims.contains("data-db-1"));
+    // One that waits for a claim that went gets it, too.
+    model.world.claims.remove("data-db-1");
+    model.change("db-1", |pod| {
+        pod.status.get_or_insert_default().phase = Some("Pending".to_owned());
+    });
+    model.step();
+    assert!(model.world.claims.contains("data-db-1"));
 }
 
 #[test]
