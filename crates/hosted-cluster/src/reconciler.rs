@@ -118,7 +118,8 @@ fn end(result: Result<(), Failure>, pause: &PauseState, visit: Option<Duration>)
     }
 }
 
-/// A pause with an end is looked at again then, another cluster after a while; everything else announces itself.
+/// A pause with an end is looked at again then, another cluster or a member of etcd after a while; everything else
+/// announces itself.
 fn next(pause: &PauseState, visit: Option<Duration>) -> Next {
     let left = match pause {
         PauseState::Paused { left, .. } => *left,

@@ -12,7 +12,7 @@ use hyperplane_sidecars::{
         client::Client,
         defragment::{self, Thresholds},
         membership::Start,
-        reset,
+        recover, reset,
         topology::{Seat, Topology},
     },
     tls::TlsFiles,
@@ -221,6 +221,40 @@ async fn a_member_that_lost_its_data_comes_back_and_has_it_again() -> Result<()>
     assert!(matches!(etcd.prepare(2, 3).await, Start::Join(_)));
     etcd.launch(2);
     assert_eq!(etcd.names(2, 3).await.len(), 3);
+    Ok(())
+}
+
+#[tokio::test]
+#[ignore = "needs a real control plane: cargo xtask test"]
+async fn the_others_say_whether_they_go_on_without_a_member() -> Result<()> {
+    let mut etcd = Etcd::new()?;
+    let (first, second) = tokio::join!(etcd.prepare(0, 3), etcd.prepare(1, 3));
+    assert_eq!((first, second), (Start::New, Start::New));
+    etcd.launch(0);
+    etcd.launch(1);
+    eventually("a majority", async || etcd.client(0).await.members().await).await;
+    etcd.prepare(2, 3).await;
+    etcd.launch(2);
+    etcd.names(2, 3).await;
+    let topology = etcd.settings(2, 3).topology;
+    etcd.kill(2);
+    // They may have to choose a leader first.
+    eventually("a quorum without it", async || {
+        recover::check(&topology.own, &recover::ask(&topology, &etcd.tls).await.unwrap())
+    })
+    .await;
+    etcd.kill(1);
+    let refused = eventually("a refusal", async || {
+        match recover::check(&topology.own, &recover::ask(&topology, &etcd.tls).await.unwrap()) {
+            Ok(()) => Err("one alone is enough"),
+            Err(reason) => Ok(reason),
+        }
+    })
+    .await;
+    assert!(
+        refused.contains("no majority") || refused.contains("have to be"),
+        "{refused}"
+    );
     Ok(())
 }
 
