@@ -66,8 +66,8 @@ impl Embedded {
         settings
     }
 
-    /// The twin of this cluster. Operators that have pods of their own run in it, as the accounts of those pods, and so does
-    /// what brings members of etcd back.
+    /// The twin of this cluster. Operators that have pods of their own run in it, as the accounts of those pods, and so
+    /// does what brings members of etcd back.
     pub fn twin(&self, mut settings: TwinSettings) -> Twin {
         let network = Arc::new(OnceLock::new());
         let (embedded, known) = (self.clone(), Arc::clone(&network));
