@@ -48,6 +48,19 @@ struct Record {
     at: Duration,
 }
 
+impl Record {
+    /// Whether the cache shows the object as it was before this: then it says nothing of what the server has, even where
+    /// it shows just what is intended now.
+    fn is_ahead_of(&self, live: Option<&Value>) -> bool {
+        match (live.and_then(version), &self.answered) {
+            (Some(live), Some(answered)) if is_number(&live) && is_number(answered) => {
+                (live.len(), &live) < (answered.len(), answered)
+            }
+            (live, answered) => live == self.seen && live != *answered,
+        }
+    }
+}
+
 /// The memory of all applies of one process.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
@@ -57,25 +70,27 @@ pub(crate) struct Ledger {
 impl Ledger {
     /// Whether `intent` has to be sent, given the object as the cache has it.
     pub(crate) fn judge(&self, target: &Target, intent: &Value, live: Option<&Value>, now: Duration) -> Verdict {
-        let ours = live.and_then(|live| owned_by(target, live));
         let essence = essence(intent);
-        if ours.as_ref() == Some(&essence) {
-            return Verdict::Unchanged;
+        let known = self.records.get(target);
+        if let Some(record) = known
+            && record.is_ahead_of(live)
+        {
+            let is_recent = now.saturating_sub(record.at) < CONFIRM_WITHIN;
+            return if is_recent && record.intent == hash(&essence) {
+                Verdict::Unconfirmed
+            } else {
+                Verdict::Apply
+            };
         }
-        let Some(record) = self.records.get(target) else {
+        let Some(ours) = live.and_then(|live| owned_by(target, live)) else {
             return Verdict::Apply;
         };
-        if record.intent != hash(&essence) {
-            return Verdict::Apply;
+        let is_answer = |record: &Record| record.intent == hash(&essence) && record.result == Some(hash(&ours));
+        if ours == essence || known.is_some_and(is_answer) {
+            Verdict::Unchanged
+        } else {
+            Verdict::Apply
         }
-        if ours.is_some() && record.result == ours.as_ref().map(hash) {
-            return Verdict::Unchanged;
-        }
-        let is_recent = now.saturating_sub(record.at) < CONFIRM_WITHIN;
-        if is_recent && record.seen == live.and_then(version) {
-            return Verdict::Unconfirmed;
-        }
-        Verdict::Apply
     }
 
     /// Notes that `intent` was applied while the cache had `live`, and that the server answered `answer`. False if the
@@ -133,6 +148,11 @@ fn version(object: &Value) -> Option<String> {
     object["metadata"]["resourceVersion"].as_str().map(str::to_owned)
 }
 
+/// Versions are numbers of any size without leading zeros, so that the longer one is the later one.
+fn is_number(version: &str) -> bool {
+    version.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// SHA-256 over a canonical form: keys sorted, every string and container with its length in front.
 fn hash(value: &Value) -> Hash {
     let mut hasher = Sha256::new();
@@ -177,6 +197,7 @@ fn feed_length(hasher: &mut Sha256, tag: u8, length: usize) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
@@ -276,6 +297,74 @@ mod tests {
         assert_eq!(judge(&ledger, &intent("red"), Some(&changed)), Verdict::Apply);
         ledger.forget(&target().path, "a");
         assert_eq!(judge(&ledger, &intent("red"), None), Verdict::Apply);
+    }
+
+    /// A server that one writer writes to, and a cache that shows its versions late.
+    struct Lagging {
+        versions: Vec<Value>,
+        shown: usize,
+        ledger: Ledger,
+    }
+
+    impl Lagging {
+        fn intend(&mut self, color: &str) -> Verdict {
+            let cached = self
+                .versions
+                .get(self.shown)
+                .filter(|version| !version.is_null())
+                .cloned();
+            let verdict = judge(&self.ledger, &intent(color), cached.as_ref());
+            if verdict == Verdict::Apply {
+                if self.color() != Some(color) {
+                    let number = (self.versions.len() + 8).to_string();
+                    self.versions.push(live(&number, color, &json!({"f:color": {}})));
+                }
+                let answer = self.versions.last().unwrap();
+                self.ledger
+                    .record(target(), &intent(color), cached.as_ref(), answer, NOW);
+            }
+            verdict
+        }
+
+        fn color(&self) -> Option<&str> {
+            self.versions.last()?["data"]["color"].as_str()
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_skipped_is_on_the_server(steps in prop::collection::vec((0..3_usize, 0..3_usize), 1..40)) {
+            let mut world = Lagging { versions: vec![Value::Null], shown: 0, ledger: Ledger::default() };
+            for (color, news) in steps {
+                world.shown = (world.shown + news).min(world.versions.len() - 1);
+                let color = ["red", "green", "blue"][color];
+                let verdict = world.intend(color);
+                prop_assert_eq!(world.color(), Some(color), "after {:?}", verdict);
+                if world.shown == world.versions.len() - 1 {
+                    prop_assert_eq!(world.intend(color), Verdict::Unchanged, "the cache shows all that was written");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_cache_that_shows_what_was_before_our_last_write_is_not_believed() {
+        let mut ledger = Ledger::default();
+        let fields = json!({"f:color": {}});
+        let before = live("9", "red", &fields);
+        ledger.record(
+            target(),
+            &intent("blue"),
+            Some(&before),
+            &live("11", "blue", &fields),
+            NOW,
+        );
+        assert_eq!(judge(&ledger, &intent("red"), Some(&before)), Verdict::Apply);
+        let between = live("10", "red", &fields);
+        assert_eq!(judge(&ledger, &intent("red"), Some(&between)), Verdict::Apply);
+        assert_eq!(judge(&ledger, &intent("blue"), Some(&between)), Verdict::Unconfirmed);
+        let after = live("12", "red", &fields);
+        assert_eq!(judge(&ledger, &intent("red"), Some(&after)), Verdict::Unchanged);
     }
 
     #[test]
