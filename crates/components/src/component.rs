@@ -97,7 +97,10 @@ impl Asset {
 /// An [`Asset`] from a file under `src/assets`.
 macro_rules! asset {
     ($file:literal) => {
-        $crate::component::Asset::new($file, include_str!(concat!("../assets/", $file)))
+        $crate::component::Asset::new(
+            $file,
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/assets/", $file)),
+        )
     };
 }
 

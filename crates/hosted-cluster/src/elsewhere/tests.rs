@@ -51,7 +51,7 @@ fn a_place_is_visited_again_after_a_while_and_at_once_when_it_is_another() {
     assert_eq!(noted, (Outcome::Isolated, LOOK_AGAIN));
     let minute = Duration::from_mins(1);
     let known = visits.recall("clusters/blue", &one, later(minute));
-    assert_eq!(known, Some((Outcome::Isolated, LOOK_AGAIN - minute)));
+    assert_eq!(known, Some((Outcome::Isolated, LOOK_AGAIN.saturating_sub(minute))));
     assert!(visits.recall("clusters/blue", &other, later(minute)).is_none());
     assert!(visits.recall("clusters/red", &one, later(minute)).is_none());
     assert!(visits.recall("clusters/blue", &one, later(LOOK_AGAIN)).is_none());

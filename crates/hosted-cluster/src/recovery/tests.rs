@@ -58,10 +58,8 @@ fn etcd(words: &[&str]) -> Etcd {
     }
 }
 
-fn lost() -> Option<PersistentVolumeClaim> {
-    Some(object(
-        json!({"metadata": {"name": "data-etcd-1"}, "status": {"phase": "Lost"}}),
-    ))
+fn lost() -> PersistentVolumeClaim {
+    object(json!({"metadata": {"name": "data-etcd-1"}, "status": {"phase": "Lost"}}))
 }
 
 /// The member on which a recovery starts.
@@ -110,7 +108,7 @@ fn a_member_whose_volume_is_lost_is_brought_back() {
         (["starting", "starting", "ready"], None),
     ] {
         let mut etcd = etcd(&words);
-        etcd.claim = lost();
+        etcd.claim = Some(lost());
         assert_eq!(started(&etcd).as_deref(), expected, "{words:?}");
     }
 }
@@ -129,17 +127,17 @@ fn pods_are_looked_at_only_while_one_of_several_is_not_ready() {
     assert_eq!(look_again(None), None);
 }
 
-fn job(condition: Option<&str>) -> Option<Arc<Job>> {
+fn job(condition: Option<&str>) -> Arc<Job> {
     let conditions: Vec<Value> = condition
         .map(|type_| json!({"type": type_, "status": "True", "message": "too often"}))
         .into_iter()
         .collect();
     let container = json!({"name": "etcd-recovery", "args": ["etcd-recover-member", "--name=etcd-1", "--uid=uid-1"]});
-    Some(Arc::new(object(json!({
+    Arc::new(object(json!({
         "metadata": {"name": "etcd-recovery"},
         "spec": {"template": {"spec": {"containers": [container]}}},
         "status": {"conditions": conditions},
-    }))))
+    })))
 }
 
 #[test]
@@ -158,7 +156,7 @@ fn a_job_is_followed_to_its_end() {
         (Some("Complete"), NEXT, Recovery::Over),
     ] {
         let mut etcd = etcd(&words);
-        etcd.job = job(condition);
+        etcd.job = Some(job(condition));
         assert_eq!(decide(&etcd), expected, "{condition:?} {words:?}");
     }
     for (condition, words, expected) in [
@@ -167,7 +165,7 @@ fn a_job_is_followed_to_its_end() {
         (Some("Complete"), FAILING, "etcd-1 keeps failing without its data, too"),
     ] {
         let mut etcd = etcd(&words);
-        etcd.job = job(condition);
+        etcd.job = Some(job(condition));
         match decide(&etcd) {
             Recovery::Failed(why) => assert!(why.contains(expected), "{why}"),
             other => panic!("{condition:?} {words:?}: {other:?}"),
@@ -178,7 +176,7 @@ fn a_job_is_followed_to_its_end() {
 #[test]
 fn a_job_that_goes_is_neither_followed_nor_made_again() {
     let mut etcd = etcd(&["ready", "etcd:CrashLoopBackOff:5", "ready"]);
-    etcd.job = job(Some("Failed"));
+    etcd.job = Some(job(Some("Failed")));
     let job = Arc::make_mut(etcd.job.as_mut().unwrap());
     job.metadata.deletion_timestamp = Some(object(json!("2027-01-15T08:00:00Z")));
     assert_eq!(decide(&etcd), Recovery::Idle);

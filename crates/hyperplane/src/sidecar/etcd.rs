@@ -103,7 +103,7 @@ pub(super) async fn recover(arguments: &RecoverArguments, signals: Signals) -> a
     let tls = arguments.tls.files();
     let management = operator::connect(arguments.management_kubeconfig.as_deref(), None).await?;
     let work = recover::run(&settings, &management, || recover::ask(&settings.topology, &tls));
-    ending::finish(work, signals).await
+    ending::finish(Box::pin(work), signals).await
 }
 
 pub(super) async fn reset(arguments: &ResetArguments, signals: Signals) -> anyhow::Result<()> {

@@ -103,9 +103,12 @@ fn others(members: &str, statuses: &[(u64, u64)]) -> Others {
     }
 }
 
+/// What is the case, the members, who follows whom, and whether the member may lose its data.
+type Case = (&'static str, &'static str, &'static [(u64, u64)], bool);
+
 #[test]
 fn nothing_is_taken_away_unless_the_others_go_on_without_it() {
-    let cases: [(&str, &str, &[(u64, u64)], bool); 11] = [
+    let cases: [Case; 11] = [
         ("both others are well", "0 1 2", &[(0, 2), (2, 2)], true),
         ("it was removed before", "0 2", &[(0, 2), (2, 2)], true),
         ("it follows them", "0 1 2", &[(0, 2), (1, 2), (2, 2)], true),
