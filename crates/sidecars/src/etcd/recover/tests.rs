@@ -80,20 +80,21 @@ fn topology() -> Topology {
     Topology::in_namespace("etcd-1", "a", 3).unwrap()
 }
 
-/// Members by their numbers; a tilde is one without a vote. Their statuses are pairs of a member and its leader.
+/// Members by their numbers; a tilde is one without a vote. Their statuses are pairs of a member and its leader, of which
+/// zero is none: no member has it as its ID.
 fn others(members: &str, statuses: &[(u64, u64)]) -> Others {
     let member = |word: &str| {
         let number = word.trim_end_matches('~');
         Member {
-            id: number.parse().unwrap(),
+            id: number.parse::<u64>().unwrap() + 1,
             name: format!("etcd-{number}"),
             is_learner: word.ends_with('~'),
             ..Member::default()
         }
     };
     let status = |&(member, leader): &(u64, u64)| Status {
-        member,
-        leader,
+        member: member + 1,
+        leader: if leader == 0 { 0 } else { leader + 1 },
         database_bytes: 0,
         used_bytes: 0,
     };
