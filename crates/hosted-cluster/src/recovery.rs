@@ -10,10 +10,11 @@ use hyperplane_api::hypershift::{
     availability::AvailabilityPolicy, etcd::EtcdManagementType, hosted_cluster::HostedCluster,
 };
 use hyperplane_components::{ETCD_RECOVERY, FailingMember, recovered_member};
+use jiff::Timestamp;
 use k8s_openapi::api::{
     apps::v1::StatefulSet,
     batch::v1::Job,
-    core::v1::{ContainerStatus, PersistentVolumeClaim, Pod},
+    core::v1::{ContainerStatus, PersistentVolumeClaim, Pod, PodCondition},
 };
 use kube::ResourceExt as _;
 
@@ -132,7 +133,8 @@ fn failing(etcd: &Etcd) -> Option<FailingMember> {
     let set = etcd.set.as_deref().filter(|set| counts(set).0 >= FEWEST)?;
     let pod = laggard(set, &etcd.pods)?;
     let is_leaving = pod.metadata.deletion_timestamp.is_some();
-    if is_leaving || !(keeps_failing(pod) || etcd.claim.as_ref().is_some_and(is_lost)) {
+    let whole = etcd.pods.iter().filter_map(ready_since).max();
+    if is_leaving || !(keeps_failing(pod, whole) || etcd.claim.as_ref().is_some_and(is_lost)) {
         return None;
     }
     Some(FailingMember {
@@ -141,7 +143,8 @@ fn failing(etcd: &Etcd) -> Option<FailingMember> {
     })
 }
 
-fn keeps_failing(pod: &Pod) -> bool {
+/// Whether the member fails by itself: at least once while the others were a quorum. Without one any member fails.
+fn keeps_failing(pod: &Pod, whole: Option<Timestamp>) -> bool {
     let statuses = pod.status.iter().flat_map(|status| {
         let first = status.init_container_statuses.iter().flatten();
         first.chain(status.container_statuses.iter().flatten())
@@ -150,7 +153,9 @@ fn keeps_failing(pod: &Pod) -> bool {
     statuses.filter(of_member).any(|status| {
         let waiting = status.state.as_ref().and_then(|state| state.waiting.as_ref());
         let reason = waiting.and_then(|waiting| waiting.reason.as_deref());
-        reason == Some(HELD_BACK) && status.restart_count >= RESTARTS
+        let terminated = status.last_state.as_ref().and_then(|state| state.terminated.as_ref());
+        let failed = terminated.and_then(|terminated| Some(terminated.finished_at.as_ref()?.0));
+        reason == Some(HELD_BACK) && status.restart_count >= RESTARTS && failed > whole
     })
 }
 
@@ -165,9 +170,16 @@ pub(crate) fn claim_of(member: &str) -> String {
 }
 
 fn is_ready(pod: &Pod) -> bool {
-    let conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
-    let mut ready = conditions.filter(|condition| condition.type_ == "Ready");
-    pod.metadata.deletion_timestamp.is_none() && ready.any(|condition| condition.status == "True")
+    pod.metadata.deletion_timestamp.is_none() && ready(pod).is_some()
+}
+
+fn ready_since(pod: &Pod) -> Option<Timestamp> {
+    Some(ready(pod)?.last_transition_time.as_ref()?.0)
+}
+
+fn ready(pod: &Pod) -> Option<&PodCondition> {
+    let mut conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    conditions.find(|condition| condition.type_ == "Ready" && condition.status == "True")
 }
 
 fn is_whole(set: &StatefulSet) -> bool {

@@ -16,12 +16,18 @@ fn set(replicas: i32, ready: i32) -> Arc<StatefulSet> {
     ))
 }
 
-/// A pod by one word: `ready`, `starting`, `leaving`, or a container that waits, such as `etcd:CrashLoopBackOff:3`.
+/// A pod by one word: `ready`, `starting`, `leaving`, or a container that waits, such as `etcd:CrashLoopBackOff:3`. What is
+/// ready is so since eight, or with `ready@9` since nine; containers failed at half past eight.
 fn pod(number: usize, word: &str) -> Pod {
-    let is_ready = if word == "ready" { "True" } else { "False" };
+    let is_ready = if word.starts_with("ready") { "True" } else { "False" };
+    let since = if word == "ready@9" {
+        "2027-01-15T09:00:00Z"
+    } else {
+        "2027-01-15T08:00:00Z"
+    };
     let mut pod = json!({
         "metadata": {"name": format!("etcd-{number}"), "uid": format!("uid-{number}")},
-        "status": {"conditions": [{"type": "Ready", "status": is_ready}]},
+        "status": {"conditions": [{"type": "Ready", "status": is_ready, "lastTransitionTime": since}]},
     });
     if word.starts_with("leaving") {
         pod["metadata"]["deletionTimestamp"] = "2027-01-15T08:00:00Z".into();
@@ -34,7 +40,7 @@ fn pod(number: usize, word: &str) -> Pod {
             reason => json!({"waiting": {"reason": reason}}),
         };
         let status = json!([{"name": container, "image": "", "imageID": "", "ready": false, "restartCount": restarts,
-            "state": state}]);
+            "state": state, "lastState": {"terminated": {"exitCode": 1, "finishedAt": "2027-01-15T08:30:00Z"}}}]);
         let list = if container == "reset-member" {
             "initContainerStatuses"
         } else {
@@ -46,7 +52,7 @@ fn pod(number: usize, word: &str) -> Pod {
 }
 
 fn etcd(words: &[&str]) -> Etcd {
-    let ready = words.iter().filter(|word| **word == "ready").count();
+    let ready = words.iter().filter(|word| word.starts_with("ready")).count();
     Etcd {
         set: Some(set(3, i32::try_from(ready).unwrap())),
         pods: words
@@ -73,7 +79,7 @@ fn started(etcd: &Etcd) -> Option<String> {
 
 #[test]
 fn one_member_that_keeps_failing_is_brought_back() {
-    let cases: [(&[&str], Option<&str>); 15] = [
+    let cases: [(&[&str], Option<&str>); 16] = [
         (&["ready", "ready", "ready"], None),
         (&["ready", "starting", "ready"], None),
         (&["ready", "etcd:CrashLoopBackOff:3", "ready"], Some("etcd-1")),
@@ -91,6 +97,8 @@ fn one_member_that_keeps_failing_is_brought_back() {
         (&["starting", "etcd:CrashLoopBackOff:9", "ready"], None),
         (&["etcd:CrashLoopBackOff:9", "etcd:CrashLoopBackOff:9", "ready"], None),
         (&["leaving", "etcd:CrashLoopBackOff:9", "ready"], None),
+        // It did not fail since the others are a quorum.
+        (&["ready", "etcd:CrashLoopBackOff:9", "ready@9"], None),
         // One has no pod.
         (&["ready", "etcd:CrashLoopBackOff:9"], None),
     ];

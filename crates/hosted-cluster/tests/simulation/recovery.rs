@@ -62,7 +62,7 @@ async fn failing() -> (World, Process) {
             .await;
         let state = json!({"waiting": {"reason": "CrashLoopBackOff"}});
         let container = json!({"name": "etcd", "image": "etcd", "imageID": "", "ready": false, "restartCount": 5,
-            "state": state});
+            "state": state, "lastState": {"terminated": {"exitCode": 1, "finishedAt": "2027-01-15T08:30:00Z"}}});
         let conditions = json!([{"type": "Ready", "status": is_ready}]);
         let of_pod = json!({"phase": "Running", "conditions": conditions, "containerStatuses": [container]});
         status::<Pod>(&world, &name, of_pod).await;
