@@ -1,5 +1,5 @@
-//! What a cluster begins with: the namespaces of the system, the default policy, and the Service under which pods find
-//! the server. Every start puts back what is missing, and leaves what was added.
+//! What a cluster begins with: the namespaces of the system, the default policy, the Service under which pods find the
+//! server, and the addresses of Services. Every start puts back what is missing, and leaves what was added.
 
 mod policy;
 mod service;
@@ -26,6 +26,9 @@ const PRIORITIES: [(&str, i64, &str); 2] = [
         "Used for system critical pods that must not be moved from their current node.",
     ),
 ];
+
+/// The group and the plural of ranges of addresses.
+const RANGES: (&str, &str) = ("networking.k8s.io", "servicecidrs");
 
 /// What is to be done about an object that is there.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,8 +59,27 @@ pub(crate) async fn run(core: &Core, address: &str) -> Result<(), Failure> {
     // These have objects in namespaces, which are there now.
     let policy = bootstrap::objects().iter();
     let policy = policy.map(|entry| (bootstrap::GROUP, entry.resource, (*entry.object).clone()));
-    let service = service::objects(address, core.allocations.range().first());
-    ensure_all(core, policy.chain(service).collect()).await
+    let range = core.allocations.range();
+    let service = service::objects(address, range.first());
+    let range = [(RANGES.0, RANGES.1, service::range(range))];
+    ensure_all(core, policy.chain(range).chain(service).collect()).await?;
+    tell_ready(core).await
+}
+
+/// What is told of the range is in its status, which is not written with it.
+async fn tell_ready(core: &Core) -> Result<(), Failure> {
+    let (group, plural) = RANGES;
+    let Some(served) = core.registry.get().find(group, "v1", plural).cloned() else {
+        return Ok(());
+    };
+    let Some(entry) = Core::find(&core.store.snapshot(), &served, "", service::NAME) else {
+        return Ok(());
+    };
+    let call = Call::internal(&served, "", service::NAME, "status");
+    match service::ready(&served.show(&entry, entry.revision), &metadata::time(core.clock.now())) {
+        Repair::Change(ready) => core.update(&call, ready).await.map(|_| ()),
+        Repair::Keep | Repair::Replace => Ok(()),
+    }
 }
 
 /// All at once: the store writes them together, which a start can tell from one after the other.
@@ -85,6 +107,7 @@ async fn ensure(core: &Core, group: &str, plural: &str, object: Value) -> Result
             let judge = match plural {
                 "namespaces" | "priorityclasses" => return Ok(()),
                 "services" | "endpoints" | "endpointslices" => service::repair,
+                "servicecidrs" => service::repair_range,
                 _ => policy::repair,
             };
             let repair = judge(&object, &served.show(&entry, entry.revision));

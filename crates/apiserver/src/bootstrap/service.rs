@@ -1,13 +1,14 @@
-//! The Service under which pods find the server, and where it leads. Pure.
+//! The Service under which pods find the server, where it leads, and the addresses that Services have. Pure.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
 use serde_json::{Value, json};
 
 use super::Repair;
+use crate::allocation::ServiceRange;
 
 /// The name of the Service and of everything that belongs to it.
-const NAME: &str = "kubernetes";
+pub(super) const NAME: &str = "kubernetes";
 /// The port of the Service.
 const PORT: u16 = 443;
 const PORT_NAME: &str = "https";
@@ -70,6 +71,43 @@ fn slice(address: SocketAddr) -> Value {
     })
 }
 
+/// The addresses that Services have, for whoever has to know them.
+pub(super) fn range(range: ServiceRange) -> Value {
+    json!({
+        "apiVersion": "networking.k8s.io/v1", "kind": "ServiceCIDR",
+        "metadata": {"name": NAME},
+        "spec": {"cidrs": [range.to_string()]},
+    })
+}
+
+/// Compares a range with that which addresses are drawn from. Upstream draws them from the object, so there it stays;
+/// here it must not tell of another range. What a range is cannot be changed, but others may have joined it.
+pub(super) fn repair_range(expected: &Value, found: &Value) -> Repair {
+    let cidrs = |range: &Value| range["spec"]["cidrs"].as_array().cloned().unwrap_or_default();
+    let found = cidrs(found);
+    if cidrs(expected).iter().all(|cidr| found.contains(cidr)) {
+        Repair::Keep
+    } else {
+        Repair::Replace
+    }
+}
+
+/// Says of a range that it is in use, once.
+pub(super) fn ready(found: &Value, now: &str) -> Repair {
+    let conditions = found["status"]["conditions"].as_array();
+    let mut conditions = conditions.cloned().unwrap_or_default();
+    if conditions.iter().any(|condition| condition["type"] == "Ready") {
+        return Repair::Keep;
+    }
+    conditions.push(json!({
+        "type": "Ready", "status": "True", "lastTransitionTime": now,
+        "reason": "", "message": "Kubernetes default Service CIDR is ready",
+    }));
+    let mut ready = found.clone();
+    ready["status"]["conditions"] = Value::Array(conditions);
+    Repair::Change(ready)
+}
+
 /// What says where the server is. A server that listens elsewhere than before is found there after its start.
 const PLACES: [&str; 4] = ["/spec/ports", "/subsets", "/endpoints", "/ports"];
 
@@ -118,5 +156,24 @@ mod tests {
         };
         assert_eq!(repaired["spec"]["ports"][0]["targetPort"], 7443);
         assert_eq!(repaired["spec"]["sessionAffinity"], "None");
+    }
+
+    #[test]
+    fn a_range_is_that_which_addresses_are_drawn_from() {
+        let expected = range("10.96.0.0/16".parse().unwrap());
+        assert_eq!(repair_range(&expected, &expected), Repair::Keep);
+        let dual = json!({"spec": {"cidrs": ["10.96.0.0/16", "fd00::/112"]}});
+        assert_eq!(repair_range(&expected, &dual), Repair::Keep);
+        let other = range("10.97.0.0/16".parse().unwrap());
+        assert_eq!(repair_range(&expected, &other), Repair::Replace);
+    }
+
+    #[test]
+    fn a_range_becomes_ready_once() {
+        let Repair::Change(told) = ready(&range(ServiceRange::default()), "2026-01-02T03:04:05Z") else {
+            panic!("it is not ready yet");
+        };
+        assert_eq!(told["status"]["conditions"][0]["status"], "True");
+        assert_eq!(ready(&told, "2026-01-02T03:04:06Z"), Repair::Keep);
     }
 }

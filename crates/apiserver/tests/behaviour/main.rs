@@ -8,6 +8,7 @@ mod definitions;
 mod events;
 mod garbage;
 mod namespaces;
+mod places;
 mod roles;
 mod simulation;
 mod simulation_actors;

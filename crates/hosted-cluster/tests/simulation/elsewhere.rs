@@ -60,8 +60,6 @@ impl Pair {
         let node = json!({"metadata": {"name": "node"}, "spec": {"podCIDR": "10.244.1.0/24",
             "podCIDRs": ["10.244.1.0/24"]}});
         infra.create::<Node>(None, node).await;
-        let ranges = json!({"metadata": {"name": "services"}, "spec": {"cidrs": ["10.96.0.0/12"]}});
-        infra.create::<ServiceCIDR>(None, ranges).await;
         let mood = Arc::new(Mutex::new(Mood::Answers));
         let mut world = World::new().await;
         world.elsewhere = reach(&infra, user, &mood);

@@ -44,8 +44,6 @@ async fn networks_of_the_management_cluster_are_closed_and_followed() {
     for number in 0..4 {
         node(&world, number, "a", json!([])).await;
     }
-    let ranges = json!({"metadata": {"name": "services"}, "spec": {"cidrs": ["10.96.0.0/12"]}});
-    world.create::<ServiceCIDR>(None, ranges).await;
     let slice = json!({
         "metadata": {"name": "kubernetes", "labels": {"kubernetes.io/service-name": "kubernetes"}},
         "addressType": "IPv4", "endpoints": [{"addresses": ["192.0.2.10"]}],

@@ -332,9 +332,10 @@ pub(super) fn validate_address(
     }
 }
 
+/// Ranges stay what they are; a second one may come, of the other family.
 pub(super) fn validate_service_cidr(
     range: &Value,
-    _old: Option<&Value>,
+    old: Option<&Value>,
     target: Target<'_>,
     complaints: &mut Complaints,
 ) {
@@ -342,11 +343,41 @@ pub(super) fn validate_service_cidr(
         return;
     }
     let path = SPECIFICATION.child("cidrs");
-    let ranges = list(range, "spec.cidrs");
-    if ranges.is_empty() {
-        complaints.required(&path, "at least one CIDR required");
+    let (ranges, before) = (
+        list(range, "spec.cidrs"),
+        old.map_or(&[][..], |old| list(old, "spec.cidrs")),
+    );
+    match (before.len(), ranges.len()) {
+        (0, 0) => complaints.required(&path, "at least one CIDR required"),
+        (0, 1 | 2) | (1, 2) => {}
+        (0, _) => {
+            let shown = serde_json::json!({"CIDRs": ranges});
+            complaints.invalid(&path, shown, "may only hold up to 2 values");
+            return;
+        }
+        (before, now) if before == now => {}
+        _ => {
+            let before = old.and_then(|old| at(old, "spec.cidrs"));
+            complaints.unchanged(&path, at(range, "spec.cidrs"), before);
+            return;
+        }
     }
-    for (index, range) in ranges.iter().filter_map(Value::as_str).enumerate() {
+    for (index, (new, old)) in ranges.iter().zip(before).enumerate() {
+        complaints.unchanged(&path.index(index), Some(new), Some(old));
+    }
+    let texts: Vec<&str> = ranges.iter().filter_map(Value::as_str).collect();
+    for (index, range) in texts.iter().enumerate().skip(before.len()) {
         validate_range(range, &path.index(index), complaints);
     }
+    let families: Vec<bool> = texts.iter().filter_map(|range| is_version_6(range)).collect();
+    if matches!(families[..], [first, second] if first == second) {
+        let detail = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64";
+        complaints.invalid(&path, ranges.to_vec(), detail);
+    }
+}
+
+/// Whether a range is one of long addresses, if it is one.
+fn is_version_6(range: &str) -> Option<bool> {
+    let (address, _) = range.split_once('/')?;
+    address.parse::<IpAddr>().ok().map(|address| address.is_ipv6())
 }

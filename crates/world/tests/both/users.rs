@@ -20,6 +20,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
+use crate::samples;
+
 /// The longest that anything is waited for: minutes of virtual time, or of a busy machine.
 const PATIENCE: Duration = Duration::from_mins(15);
 /// How often is looked.
@@ -169,33 +171,17 @@ pub fn control_plane_namespace(name: &str) -> String {
 
 /// A cluster in which everything that is not given here is usual.
 pub fn cluster(name: &str, release: &str, platform: &Value, policy: &str) -> Value {
-    let published =
-        |service: &str, kind: &str| json!({"service": service, "servicePublishingStrategy": {"type": kind}});
-    json!({
-        "apiVersion": "hypershift.openshift.io/v1beta1",
-        "kind": "HostedCluster",
+    samples::hosted_cluster(&json!({
         "metadata": {"name": name, "namespace": NAMESPACE},
         "spec": {
             "release": {"image": release},
             // What would be drawn by chance is given, so that it is the same everywhere.
             "infraID": format!("{name}-abcde"),
             "clusterID": "11111111-2222-4333-8444-555555555555",
-            "pullSecret": {"name": "pull-secret"},
             "sshKey": {"name": "ssh-key"},
             "dns": {"baseDomain": "example.com"},
             "platform": platform,
-            "networking": {
-                "networkType": "Other",
-                "clusterNetwork": [{"cidr": "10.132.0.0/14"}],
-                "serviceNetwork": [{"cidr": "172.31.0.0/16"}],
-            },
             "controllerAvailabilityPolicy": policy,
-            "services": [
-                published("APIServer", "LoadBalancer"),
-                published("OAuthServer", "Route"),
-                published("Konnectivity", "Route"),
-                published("Ignition", "Route"),
-            ],
         },
-    })
+    }))
 }

@@ -10,6 +10,8 @@ mod difference;
 mod mask;
 mod objects;
 mod real;
+#[path = "../../../api/tests/support/samples.rs"]
+mod samples;
 
 use std::{collections::BTreeMap, time::Duration};
 

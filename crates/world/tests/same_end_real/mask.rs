@@ -34,11 +34,6 @@ const FIELDS: &[(&str, &str, &str)] = &[
         "data",
         "the authority of a server's own certificate; in this process there is none",
     ),
-    (
-        "NetworkPolicy",
-        "spec/egress/*/to/*/ipBlock/except",
-        "the networks of the management cluster itself",
-    ),
     ("Service", "spec/clusterIP", "drawn by the server"),
     ("Service", "spec/clusterIPs", "drawn by the server"),
     ("Service", "spec/ports/*/nodePort", "drawn by the server"),

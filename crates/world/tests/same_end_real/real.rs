@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     both::{
-        embedded::{IMAGE, INGRESS_DOMAIN, entropy},
+        embedded::{ADDRESS, IMAGE, INGRESS_DOMAIN, SERVICE_RANGE, entropy},
         users::Users,
     },
     difference::differences,
@@ -46,6 +46,11 @@ impl Real {
         let options = Options {
             controller_manager: true,
             scheduler: true,
+            api_server_arguments: vec![
+                format!("--advertise-address={ADDRESS}"),
+                "--endpoint-reconciler-type=lease".to_owned(),
+                format!("--service-cluster-ip-range={SERVICE_RANGE}"),
+            ],
             ..Options::default()
         };
         let control_plane = ControlPlane::start(options).await.unwrap();
