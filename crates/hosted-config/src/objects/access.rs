@@ -1,6 +1,7 @@
 //! What nodes may do before and after they joined. That a certificate is asked for by a machine of this cluster is
 //! checked by the machine approver; here nobody approves a first certificate.
 
+use hyperplane_api::constants::groups;
 use hyperplane_runtime::Kind;
 use serde_json::{Value, json};
 
@@ -24,8 +25,8 @@ pub(super) fn add(set: &mut Set) {
     for (name, role, group) in BINDINGS {
         set.add::<k8s_openapi::api::rbac::v1::ClusterRoleBinding>(object(&json!({
             "metadata": {"name": name},
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
-            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": group}],
+            "roleRef": {"apiGroup": groups::RBAC, "kind": "ClusterRole", "name": role},
+            "subjects": [{"apiGroup": groups::RBAC, "kind": "Group", "name": group}],
         })));
     }
 }
@@ -34,7 +35,7 @@ pub(super) fn add(set: &mut Set) {
 pub(super) fn binding_of_account(name: &str, role: &str, account: &str) -> Value {
     json!({
         "metadata": {"name": name},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
+        "roleRef": {"apiGroup": groups::RBAC, "kind": "ClusterRole", "name": role},
         "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": super::SYSTEM_NAMESPACE}],
     })
 }

@@ -1,6 +1,6 @@
 //! Names inside of the hosted cluster: CoreDNS, at the tenth address of the service network, where kubelets look for it.
 
-use hyperplane_api::hypershift::availability::AvailabilityPolicy;
+use hyperplane_api::{constants::groups, hypershift::availability::AvailabilityPolicy};
 use k8s_openapi::api::{
     apps::v1::Deployment,
     core::v1::{ConfigMap, Service, ServiceAccount},
@@ -47,7 +47,7 @@ pub(super) fn add(wanted: &Wanted<'_>, set: &mut Set) -> Result<(), Incomplete> 
         "metadata": {"name": "system:coredns"},
         "rules": [
             {"apiGroups": [""], "resources": ["endpoints", "services", "pods", "namespaces"], "verbs": ["list", "watch"]},
-            {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": ["list", "watch"]},
+            {"apiGroups": [groups::DISCOVERY], "resources": ["endpointslices"], "verbs": ["list", "watch"]},
         ],
     })));
     set.add::<ClusterRoleBinding>(object(&binding_of_account(

@@ -8,6 +8,8 @@ use super::Set;
 pub(super) fn add(set: &mut Set) {
     set.add_asset::<ValidatingAdmissionPolicy>(include_str!("../assets/guard.yaml"));
     set.add_asset::<ValidatingAdmissionPolicyBinding>(include_str!("../assets/guard-binding.yaml"));
+    set.add_asset::<ValidatingAdmissionPolicy>(include_str!("../assets/guard-scale.yaml"));
+    set.add_asset::<ValidatingAdmissionPolicyBinding>(include_str!("../assets/guard-scale-binding.yaml"));
 }
 
 /// Nothing that stands for something outside of the cluster is made any more.

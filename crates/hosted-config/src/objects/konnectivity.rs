@@ -1,6 +1,6 @@
 //! The way from the control plane to the nodes: agents on every node dial out to the konnectivity server.
 
-use hyperplane_api::constants::objects::{bundles, certificates, keys};
+use hyperplane_api::constants::objects::{bundles, certificates, components, keys};
 use k8s_openapi::{
     api::{
         apps::v1::DaemonSet,
@@ -18,7 +18,7 @@ const CERTIFICATE: &str = "hyperplane.dev/certificate";
 
 pub(super) fn add(wanted: &Wanted<'_>, set: &mut Set) -> Result<(), Incomplete> {
     set.add::<ServiceAccount>(object(&json!({
-        "metadata": {"name": "konnectivity-agent", "namespace": SYSTEM_NAMESPACE},
+        "metadata": {"name": components::KONNECTIVITY_AGENT, "namespace": SYSTEM_NAMESPACE},
     })));
     set.add(Secret {
         metadata: named(certificates::KONNECTIVITY_AGENT),
@@ -40,7 +40,7 @@ fn daemon_set(wanted: &Wanted<'_>) -> Result<DaemonSet, Incomplete> {
     let template = &mut daemon_set.spec.get_or_insert_default().template;
     // The agent reads its certificate once.
     let certificate = fingerprint(wanted.konnectivity_agent);
-    wanted.finish("konnectivity-agent", &[(CERTIFICATE, certificate)], template)?;
+    wanted.finish(components::KONNECTIVITY_AGENT, &[(CERTIFICATE, certificate)], template)?;
     for container in template.spec.iter_mut().flat_map(|pod| &mut pod.containers) {
         container.args.get_or_insert_default().extend([
             format!("--proxy-server-host={}", wanted.konnectivity.host),

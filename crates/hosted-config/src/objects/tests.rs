@@ -4,23 +4,11 @@ use hyperplane_planner::catalogue;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::samples;
 
 fn control_plane(networking: &Value, annotations: &Value) -> HostedControlPlane {
-    let strategy = json!({"type": "LoadBalancer"});
-    let service = |name: &str| json!({"service": name, "servicePublishingStrategy": strategy});
-    let services = ["APIServer", "OAuthServer", "Konnectivity", "Ignition"].map(service);
-    serde_json::from_value(json!({
-        "apiVersion": "hypershift.openshift.io/v1beta1", "kind": "HostedControlPlane",
-        "metadata": {"name": "a", "namespace": "clusters-a", "annotations": annotations},
-        "spec": {
-            "releaseImage": "hyperplane.dev/kubernetes:v1.36.4", "platform": {"type": "None"}, "dns": {"baseDomain": "example.com"},
-            "etcd": {"managementType": "Managed", "managed": {"storage": {"type": "PersistentVolume"}}},
-            "pullSecret": {"name": "pull"}, "sshKey": {"name": "ssh"}, "issuerURL": "https://issuer", "infraID": "a-1",
-            "services": services,
-            "networking": networking,
-        },
-    }))
-    .unwrap()
+    let change = json!({"metadata": {"annotations": annotations}, "spec": {"networking": networking}});
+    serde_json::from_value(samples::hosted_control_plane(&change)).unwrap()
 }
 
 fn rendered(networking: &Value) -> Result<Vec<Value>, String> {
@@ -179,6 +167,23 @@ fn workloads_are_those_that_are_looked_at() {
     let mut expected = [DAEMON_SETS, DEPLOYMENTS].concat();
     expected.sort_unstable();
     assert_eq!(names, expected);
+}
+
+#[test]
+fn every_deployment_that_is_kept_keeps_its_scale() {
+    let objects = rendered(&json!({})).unwrap();
+    let guard = find(&objects, "ValidatingAdmissionPolicy", "hyperplane-managed-scales");
+    let condition = guard["spec"]["matchConditions"][0]["expression"].as_str().unwrap();
+    let kept: Vec<String> = objects
+        .iter()
+        .filter(|object| object["kind"] == "Deployment")
+        .map(|object| {
+            assert_eq!(object["metadata"]["namespace"], "kube-system");
+            format!("'{}'", object["metadata"]["name"].as_str().unwrap())
+        })
+        .collect();
+    let expected = format!("request.namespace == 'kube-system' && request.name in [{}]", kept.join(", "));
+    assert_eq!(condition, expected);
 }
 
 /// Kinds that no admission policy can guard: the server leaves its own configuration of admission out.

@@ -12,6 +12,7 @@ mod caller;
 mod cluster;
 mod command;
 mod container;
+mod guards;
 mod hammer;
 mod inside;
 #[path = "../issuing/mod.rs"]
@@ -20,8 +21,7 @@ mod network;
 mod plane;
 mod pod;
 mod probe;
-#[path = "../rendering/mod.rs"]
-#[allow(dead_code, reason = "other targets use more of it")]
+#[path = "../../../components/tests/support/mod.rs"]
 mod rendering;
 mod services;
 mod volumes;
@@ -32,6 +32,8 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, ensure};
+use hyperplane_api::constants::objects::kubeconfigs;
+use hyperplane_pki_issue::Existing;
 use hyperplane_testbed::assets::{Assets, Program};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
@@ -44,9 +46,10 @@ use tokio::time::{Instant, sleep};
 
 use crate::{
     cluster::Cluster,
+    guards::Guards,
     hammer::Hammer,
     inside::inside,
-    plane::{Plane, admin_kubeconfig, certificates},
+    plane::{Plane, certificates, kubeconfig},
 };
 
 /// After so long something counts as never coming.
@@ -77,7 +80,7 @@ async fn upgrade(directory: PathBuf) -> Result<()> {
     for component in COMPONENTS {
         cluster.start(&before, component).await?;
     }
-    let access = Access::new(&directory, &admin_kubeconfig(&certificates)?).await?;
+    let access = Access::new(&directory, &certificates).await?;
     access.sees_all_well(&before.version).await?;
     access.controllers_work("before").await?;
 
@@ -106,9 +109,12 @@ async fn single(directory: PathBuf) -> Result<()> {
     for component in COMPONENTS {
         cluster.start(&plane, component).await?;
     }
-    let access = Access::new(&directory, &admin_kubeconfig(&certificates)?).await?;
+    let access = Access::new(&directory, &certificates).await?;
     access.sees_all_well(&plane.version).await?;
     access.controllers_work("single").await?;
+    let guards = access.guards(&certificates).await?;
+    guards.keep_users_out().await?;
+    guards.let_nothing_new_be_made().await?;
     for component in COMPONENTS {
         assert_eq!(cluster.restarts(component), 0, "{component}");
     }
@@ -145,13 +151,26 @@ struct Access {
 }
 
 impl Access {
-    async fn new(directory: &Path, text: &str) -> Result<Self> {
-        let file = directory.join("kubeconfig");
-        std::fs::write(&file, text)?;
-        let kubeconfig = Kubeconfig::from_yaml(text)?;
-        let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+    async fn new(directory: &Path, certificates: &Existing) -> Result<Self> {
+        let (file, text) = (
+            directory.join("kubeconfig"),
+            kubeconfig(certificates, kubeconfigs::ADMIN)?,
+        );
+        std::fs::write(&file, &text)?;
+        let config = configuration(&text).await?;
         let client = Client::try_from(config.clone())?;
         Ok(Self { config, file, client })
+    }
+
+    /// The guards, with the config operator by its own certificate: it comes from inside, but may use the same way in.
+    async fn guards(&self, certificates: &Existing) -> Result<Guards> {
+        let inside = configuration(&kubeconfig(certificates, kubeconfigs::CONFIG_OPERATOR)?).await?;
+        let mut config = self.config.clone();
+        config.auth_info = inside.auth_info;
+        Ok(Guards {
+            admin: self.client.clone(),
+            manager: Client::try_from(config)?,
+        })
     }
 
     async fn sees_all_well(&self, version: &str) -> Result<()> {
@@ -192,6 +211,11 @@ impl Access {
         })
         .await
     }
+}
+
+async fn configuration(text: &str) -> Result<Config> {
+    let kubeconfig = Kubeconfig::from_yaml(text)?;
+    Ok(Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?)
 }
 
 /// Tries until it works, and says at the end why it never did.

@@ -4,9 +4,10 @@
 use std::{collections::BTreeMap, net::SocketAddrV4, path::PathBuf};
 
 use anyhow::{Context as _, Result};
-use hyperplane_api::constants::objects::{keys, kubeconfigs};
+use hyperplane_api::constants::objects::keys;
 use hyperplane_components::{Manifest, Objects, Rendered, Workload, published_services};
 use hyperplane_pki_issue::Existing;
+use hyperplane_planner::release::Release;
 use hyperplane_testbed::assets::{Assets, Program};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Service;
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 use crate::{
     issuing,
     network::NODE,
-    rendering::{Scene, published, release},
+    rendering::{World, published, release},
 };
 
 /// Where clients outside find the API server.
@@ -34,23 +35,23 @@ impl Plane {
     /// Renders a control plane of a minor.
     pub fn render(minor: &str, policy: &str, certificates: &Existing, assets: &Assets) -> Result<Self> {
         let release = release(minor);
-        let mut scene = Scene::new(release, &json!({}), &fields(policy));
-        scene.objects.secrets.clone_from(&certificates.secrets);
-        scene.objects.config_maps.clone_from(&certificates.config_maps);
-        let mut services = published_services(&scene.control_plane, &scene.management);
+        let mut world = World::new(&json!({"spec": fields(release, policy)}), release);
+        world.objects.secrets.clone_from(&certificates.secrets);
+        world.objects.config_maps.clone_from(&certificates.config_maps);
+        let mut services = published_services(&world.control_plane, &world.management);
         let mut workloads = BTreeMap::new();
         for name in ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"] {
             let Rendered {
                 manifests, workload, ..
-            } = scene.rendered(name);
+            } = world.rendered(name);
             for manifest in manifests {
-                keep(manifest, &mut scene.objects, &mut services);
+                keep(manifest, &mut world.objects, &mut services);
             }
             workloads.insert(name, workload);
         }
         Ok(Self {
             version: release.version.as_str().to_owned(),
-            objects: scene.objects,
+            objects: world.objects,
             workloads,
             services,
             programs: programs(assets)?,
@@ -58,9 +59,10 @@ impl Plane {
     }
 }
 
-fn fields(policy: &str) -> Value {
+fn fields(release: &Release, policy: &str) -> Value {
     let at_node = |port: u16| json!({"type": "NodePort", "nodePort": {"address": NODE, "port": port}});
     json!({
+        "releaseImage": release.image,
         "controllerAvailabilityPolicy": policy,
         "services": [
             published("APIServer", &at_node(API_SERVER.port())),
@@ -97,12 +99,9 @@ pub fn certificates(now: Timestamp) -> Result<Existing> {
     issuing::certificates(NODE, API_SERVER.port(), now)
 }
 
-/// The administrator's kubeconfig.
-pub fn admin_kubeconfig(certificates: &Existing) -> Result<String> {
-    let secret = certificates
-        .secrets
-        .get(kubeconfigs::ADMIN)
-        .context("there is a kubeconfig")?;
+/// An issued kubeconfig.
+pub fn kubeconfig(certificates: &Existing, name: &str) -> Result<String> {
+    let secret = certificates.secrets.get(name).context("there is a kubeconfig")?;
     let data = secret
         .data
         .as_ref()
