@@ -5,6 +5,7 @@ mod arguments;
 mod audit;
 mod data;
 mod maintenance;
+mod parts;
 mod ready;
 mod renewal;
 mod serve;
@@ -16,14 +17,16 @@ pub use arguments::Arguments;
 use arguments::Task;
 pub(crate) use {
     arguments::{Output, Serve},
-    ready::Ready,
-    serve::Running,
+    parts::Parts,
+    serve::{Running, run as serve},
 };
 
 /// Serves until it is told to end, or does a task on the data of a server that does not run.
 pub fn run(arguments: &Arguments, output: &mut impl Write) -> anyhow::Result<()> {
     match &arguments.task {
-        None => serve::run(&arguments.serve, output),
+        None => serve(&arguments.serve, "get namespaces", output, async |_| {
+            Ok(Parts::default())
+        }),
         Some(Task::Fsck(arguments)) => maintenance::fsck(arguments, output),
         Some(Task::Dump(arguments)) => maintenance::dump(arguments, output),
         Some(Task::Restore(arguments)) => maintenance::restore(arguments, io::stdin().lock(), &mut io::stderr()),

@@ -7,12 +7,7 @@ use hyperplane_machine_approver::{Health, Settings, run};
 use hyperplane_runtime::Reach;
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::{
-    ending,
-    operator::{self, health},
-    signals::Signals,
-    system,
-};
+use crate::{ending, health, operator, signals::Signals, system};
 
 /// Whose machines join which cluster.
 #[derive(Args)]
@@ -48,7 +43,8 @@ pub fn approve(arguments: &Arguments) -> anyhow::Result<()> {
     runtime.block_on(async {
         let signals = Signals::new()?;
         let management = operator::connect(arguments.management_kubeconfig.as_deref(), None).await?;
-        let probes = probes(arguments.listen, settings.health.clone());
+        let answers = settings.health.clone();
+        let probes = health::serve(arguments.listen, move |method, path| answers.respond(method, path));
         let program = |stop| async move {
             tokio::select! {
                 ended = run(management, settings, stop) => ended.map_err(anyhow::Error::from),
@@ -57,14 +53,4 @@ pub fn approve(arguments: &Arguments) -> anyhow::Result<()> {
         };
         ending::serve(program, signals).await
     })
-}
-
-/// Answers probes for ever; it ends only where that cannot be done.
-async fn probes(listen: Option<SocketAddr>, answers: Health) -> anyhow::Result<()> {
-    let Some(address) = listen else {
-        return std::future::pending().await;
-    };
-    let listener = health::bind(address).await?;
-    health::serve(listener, move |method, path| answers.respond(method, path)).await;
-    Ok(())
 }

@@ -3,6 +3,7 @@
 mod apiserver;
 mod crds;
 mod ending;
+mod health;
 mod ignition_server;
 mod machine_approver;
 mod operator;

@@ -2,7 +2,6 @@
 //! by sockets. Owns the command line, the client and the end of the process.
 
 mod client;
-pub(crate) mod health;
 mod run;
 
 use std::{net::SocketAddr, path::PathBuf};

@@ -5,7 +5,6 @@ use std::{
     io::Write,
     net::SocketAddr,
     path::{Path, PathBuf},
-    time::Instant,
 };
 
 use anyhow::Context as _;
@@ -13,15 +12,11 @@ use clap::Args;
 use hyperplane_apiserver::ServiceRange;
 use hyperplane_twin::{Data, Listeners, Programs};
 use hyperplane_world::{Embedded, Roles};
-use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
 
 use crate::{
-    apiserver::{Output, Ready, Running, Serve},
+    apiserver::{self, Output, Parts, Running, Serve},
     operator::DEFAULT_IMAGE,
-    programs,
-    signals::Signals,
-    system,
+    programs, system,
 };
 
 /// Where everything is kept if nothing else is asked for.
@@ -57,37 +52,9 @@ pub struct Arguments {
 
 /// Serves until a signal comes or a part fails.
 pub fn run(arguments: &Arguments, output: &mut impl Write) -> anyhow::Result<()> {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "how long a start took is for people, and decides nothing"
-    )]
-    let began = Instant::now();
-    system::log();
-    system::runtime()?.block_on(async {
-        let mut signals = Signals::new()?;
-        let mut running = Running::start(&serve(arguments)).await?;
-        let mut parts = Parts::start(arguments, &running).await?;
-        let ready = Ready {
-            server: &running.server_url,
-            kubeconfig: &running.kubeconfig,
-            took: began.elapsed(),
-            look: "get hostedclusters -A",
-        };
-        ready.print(arguments.output, output)?;
-        let failed = tokio::select! {
-            () = signals.next() => None,
-            error = running.failed() => Some(error),
-            error = parts.failed() => Some(error),
-        };
-        let end = async {
-            parts.end().await;
-            running.end().await
-        };
-        let ended = tokio::select! {
-            ended = end => ended,
-            never = signals.end_at_next() => match never {},
-        };
-        failed.map_or(ended, Err)
+    let look = "get hostedclusters -A";
+    apiserver::serve(&serve(arguments), look, output, async |running| {
+        start(arguments, running).await
     })
 }
 
@@ -105,58 +72,32 @@ fn serve(arguments: &Arguments) -> Serve {
     }
 }
 
-/// What runs beside the API server.
-struct Parts {
-    tasks: JoinSet<anyhow::Result<()>>,
-    stop: CancellationToken,
-}
-
-impl Parts {
-    async fn start(arguments: &Arguments, running: &Running) -> anyhow::Result<Self> {
-        let embedded = Embedded {
-            server: running.server.clone(),
-            shared: running.shared.clone(),
-            clock: system::clock(),
-            seed: system::seed(),
-            entropy: system::entropy(),
-            image: DEFAULT_IMAGE.to_owned(),
-            ingress_domain: Some(arguments.ingress_domain.clone()),
-        };
-        embedded
-            .set_up()
-            .await
-            .context("the management cluster cannot be set up")?;
-        let mut settings = embedded.twin_settings();
-        settings.listeners = Listeners::Loopback;
-        settings.programs = Programs::judged_by(programs::judge);
-        settings.data = data(arguments);
-        let twin = embedded.twin(settings);
-        let operators = embedded.operators("up", &twin.network(), Roles::All).await;
-        let operators = operators.context("the operators cannot start")?;
-        let stop = CancellationToken::new();
-        let (of_twin, of_operators) = (stop.clone(), stop.clone());
-        let mut tasks = JoinSet::new();
-        tasks.spawn(async move { twin.run(of_twin).await.context("the simulated machines ended") });
-        tasks.spawn(async move { operators.run(of_operators).await.context("the operators ended") });
-        Ok(Self { tasks, stop })
-    }
-
-    /// Waits until something ends that never should.
-    async fn failed(&mut self) -> anyhow::Error {
-        let ended = match self.tasks.join_next().await {
-            Some(Ok(ended)) => ended,
-            Some(Err(error)) => Err(error.into()),
-            None => Ok(()),
-        };
-        ended
-            .err()
-            .unwrap_or_else(|| anyhow::anyhow!("a part ended: this is a mistake of ours"))
-    }
-
-    async fn end(mut self) {
-        self.stop.cancel();
-        while self.tasks.join_next().await.is_some() {}
-    }
+/// Starts what runs beside the API server.
+async fn start(arguments: &Arguments, running: &Running) -> anyhow::Result<Parts> {
+    let embedded = Embedded {
+        server: running.server.clone(),
+        shared: running.shared.clone(),
+        clock: system::clock(),
+        seed: system::seed(),
+        entropy: system::entropy(),
+        image: DEFAULT_IMAGE.to_owned(),
+        ingress_domain: Some(arguments.ingress_domain.clone()),
+    };
+    embedded
+        .set_up()
+        .await
+        .context("the management cluster cannot be set up")?;
+    let mut settings = embedded.twin_settings();
+    settings.listeners = Listeners::Loopback;
+    settings.programs = Programs::judged_by(programs::judge);
+    settings.data = data(arguments);
+    let twin = embedded.twin(settings);
+    let operators = embedded.operators("up", &twin.network(), Roles::All).await;
+    let operators = operators.context("the operators cannot start")?;
+    let mut parts = Parts::default();
+    parts.start(|stop| async move { twin.run(stop).await.context("the simulated machines ended") });
+    parts.start(|stop| async move { operators.run(stop).await.context("the operators ended") });
+    Ok(parts)
 }
 
 /// Where hosted clusters keep their data.

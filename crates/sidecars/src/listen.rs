@@ -5,7 +5,7 @@ use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 use thiserror::Error;
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::Semaphore,
+    sync::{OwnedSemaphorePermit, Semaphore},
     task::{JoinError, JoinSet},
     time::{sleep, timeout},
 };
@@ -32,7 +32,7 @@ pub(crate) async fn bind(address: SocketAddr) -> Result<TcpListener, ListenError
 
 /// Hands every connection to a task of its own. Beyond the limit, further ones wait in the queue of the kernel. At the
 /// stop nothing more is accepted; connections may go on until they end or the farewell is over.
-pub(crate) async fn accept<F>(
+pub async fn accept<F>(
     listener: TcpListener,
     limit: usize,
     farewell: Duration,
@@ -68,7 +68,7 @@ async fn next(
     listener: &TcpListener,
     room: &Arc<Semaphore>,
     stop: &CancellationToken,
-) -> Option<(TcpStream, SocketAddr, tokio::sync::OwnedSemaphorePermit)> {
+) -> Option<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
     let place = stop.run_until_cancelled(Arc::clone(room).acquire_owned()).await?;
     let place = place.expect("the semaphore is never closed");
     loop {

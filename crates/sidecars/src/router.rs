@@ -21,8 +21,11 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use self::{connection::Passing, counts::Counts, health::Health, routes::RoutesError};
-pub use crate::listen::ListenError;
-use crate::{listen, relay::Silence};
+use crate::{
+    listen::{self, ListenError},
+    probes,
+    relay::Silence,
+};
 
 /// Connections at a time. Each costs some forty kilobytes, and clients of Kubernetes have one or two.
 const CONNECTIONS: usize = 4096;
@@ -88,7 +91,10 @@ pub async fn run(settings: &Settings, stop: &CancellationToken) -> Result<(), Ro
         HEALTH_CONNECTIONS,
         HEALTH_FAREWELL,
         &over,
-        |stream, _| health.clone().serve(stream),
+        |stream, _| {
+            let health = health.clone();
+            probes::answer(stream, move |method, path| health.respond(method, path))
+        },
     );
     let reloading = over.run_until_cancelled(reload::run(&settings.config, text, sender, &counts));
     tokio::join!(serving, probing, reloading);

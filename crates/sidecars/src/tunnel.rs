@@ -12,8 +12,10 @@ use std::{net::SocketAddr, time::Duration};
 pub use open::{OpenError, Tunnels};
 use tokio_util::sync::CancellationToken;
 
-pub use crate::listen::ListenError;
-use crate::{listen, relay::Silence};
+use crate::{
+    listen::{self, ListenError},
+    relay::Silence,
+};
 
 /// Tunnels at a time. A program in the same pod has some dozens.
 const CONNECTIONS: usize = 1024;

@@ -14,7 +14,7 @@ use http::Request;
 use http_body_util::Full;
 use tokio::task::JoinSet;
 
-use crate::{connection::Connection, measurement::Measured, operations, process, server::Server};
+use crate::{common::process, connection::Connection, measurement::Measured, operations, server::Server};
 
 /// Makes the request with a number.
 pub type Make = Arc<dyn Fn(u64) -> Request<Full<Bytes>> + Send + Sync>;

@@ -6,12 +6,13 @@
     reason = "a benchmark is about real time on a real machine"
 )]
 
+#[path = "../common/mod.rs"]
+mod common;
 mod connection;
 mod fan_out;
 mod load;
 mod measurement;
 mod operations;
-mod process;
 mod report;
 mod server;
 
@@ -21,10 +22,11 @@ use std::{
 };
 
 use anyhow::Result;
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use tokio::runtime;
 
 use crate::{
+    common::Output,
     measurement::{Outcome, Row, Sizes},
     report::Report,
     server::{Ground, Server},
@@ -58,12 +60,6 @@ struct Arguments {
     bench: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Output {
-    Text,
-    Json,
-}
-
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
     let runtime = runtime::Builder::new_multi_thread()
@@ -71,12 +67,7 @@ fn main() -> Result<()> {
         .enable_all()
         .build()?;
     let report = runtime.block_on(measure(&arguments))?;
-    let text = match arguments.output {
-        Output::Text => report.table(),
-        Output::Json => format!("{:#}", report.json()),
-    };
-    writeln!(io::stdout(), "{text}")?;
-    Ok(())
+    arguments.output.print(|| report.table(), || report.json())
 }
 
 async fn measure(arguments: &Arguments) -> Result<Report> {

@@ -2,6 +2,8 @@
 
 use std::{fmt, time::Duration};
 
+use crate::common::{number, process::Memory};
+
 /// How much of everything is done. Both servers get the same, so that their memory can be compared afterwards.
 pub struct Sizes {
     /// Divides the numbers of operations.
@@ -81,24 +83,18 @@ impl Measured {
 
     /// Operations per second.
     pub fn rate(&self) -> f64 {
-        count(self.count) / self.elapsed.as_secs_f64()
+        number(self.count) / self.elapsed.as_secs_f64()
     }
 
     /// Processor time of the server per operation.
     pub fn server_time_each(&self) -> Duration {
-        self.server_time.div_f64(count(self.count).max(1.0))
+        self.server_time.div_f64(number(self.count).max(1.0))
     }
 
     /// Processor time of this process per operation.
     pub fn client_time_each(&self) -> Duration {
-        self.client_time.div_f64(count(self.count).max(1.0))
+        self.client_time.div_f64(number(self.count).max(1.0))
     }
-}
-
-/// Counts here are far below the numbers that a float cannot hold.
-#[expect(clippy::cast_precision_loss, reason = "see above")]
-fn count(number: u64) -> f64 {
-    number as f64
 }
 
 impl fmt::Display for Measured {
@@ -117,15 +113,6 @@ impl fmt::Display for Measured {
             cuts => write!(formatter, ", {cuts} watches cut"),
         }
     }
-}
-
-/// Memory of all processes of a server.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Memory {
-    /// Resident set, in bytes; pages that processes share count for each.
-    pub resident: u64,
-    /// Proportional set, in bytes: shared pages are divided among those who share them.
-    pub proportional: u64,
 }
 
 /// A line of the result.

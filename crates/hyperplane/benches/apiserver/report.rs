@@ -5,7 +5,8 @@ use std::{collections::BTreeMap, fmt::Write as _, fs, time::Duration};
 use serde_json::{Value, json};
 
 use crate::{
-    measurement::{Measured, Memory, Outcome},
+    common::{number, process::Memory},
+    measurement::{Measured, Outcome},
     server::Ground,
 };
 
@@ -221,13 +222,13 @@ fn micros(time: Duration) -> f64 {
 }
 
 fn line(text: &mut String, label: &str, embedded: Option<f64>, real: Option<f64>) -> std::fmt::Result {
-    let number = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.0}"));
+    let whole = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.0}"));
     let ratio = embedded.zip(real).map(|(embedded, real)| real / embedded);
     writeln!(
         text,
         "{label:<34}{:>14}{:>14}{:>10}",
-        number(embedded),
-        number(real),
+        whole(embedded),
+        whole(real),
         times(ratio)
     )
 }
@@ -245,10 +246,8 @@ fn milliseconds(time: Duration) -> String {
     }
 }
 
-/// Bytes here are far below the numbers that a float cannot hold.
-#[expect(clippy::cast_precision_loss, reason = "see above")]
 fn mebibytes(bytes: u64) -> f64 {
-    bytes as f64 / f64::from(1 << 20)
+    number(bytes) / f64::from(1 << 20)
 }
 
 /// What this machine is.

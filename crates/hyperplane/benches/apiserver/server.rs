@@ -19,7 +19,11 @@ use kube::{
 use tempfile::TempDir;
 use tokio_rustls::TlsConnector;
 
-use crate::{connection::Connection, measurement::Memory, operations, process};
+use crate::{
+    common::process::{self, Memory},
+    connection::Connection,
+    operations,
+};
 
 /// Which server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]

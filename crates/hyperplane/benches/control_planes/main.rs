@@ -9,14 +9,10 @@
 
 mod audit;
 mod clusters;
+#[path = "../common/mod.rs"]
+mod common;
 mod ground;
-#[path = "../apiserver/measurement.rs"]
-#[allow(dead_code, reason = "the other benchmark needs more of it")]
-mod measurement;
 mod operator;
-#[path = "../apiserver/process.rs"]
-#[allow(dead_code, reason = "the other benchmark needs more of it")]
-mod process;
 mod report;
 
 use std::{
@@ -26,12 +22,13 @@ use std::{
 };
 
 use anyhow::Result;
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use tokio::{runtime, time::sleep};
 
 use crate::{
     audit::Count,
     clusters::Clusters,
+    common::Output,
     ground::Ground,
     operator::Operator,
     report::{Report, Row},
@@ -65,12 +62,6 @@ struct Arguments {
     bench: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Output {
-    Text,
-    Json,
-}
-
 impl Arguments {
     fn sizes(&self) -> Vec<usize> {
         match (self.clusters.is_empty(), self.quick) {
@@ -96,12 +87,7 @@ fn main() -> Result<()> {
     for count in arguments.sizes() {
         report.rows.push(runtime.block_on(measure(&arguments, count))?);
     }
-    let text = match arguments.output {
-        Output::Text => report.table(),
-        Output::Json => format!("{:#}", report.json()),
-    };
-    writeln!(io::stdout(), "{text}")?;
-    Ok(())
+    arguments.output.print(|| report.table(), || report.json())
 }
 
 /// Everything about so many clusters, on a management cluster that has no others.

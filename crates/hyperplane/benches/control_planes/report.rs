@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt::Write as _, time::Duration};
 
 use serde_json::{Value, json};
 
-use crate::audit::Count;
+use crate::{audit::Count, common::number};
 
 /// A number of a row.
 type Take = fn(&Row) -> u64;
@@ -162,10 +162,4 @@ impl Report {
         });
         json!({"isQuick": self.is_quick, "restSeconds": self.rest.as_secs(), "results": rows.collect::<Vec<_>>()})
     }
-}
-
-/// Numbers here are far below those that a float cannot hold.
-#[expect(clippy::cast_precision_loss, reason = "see above")]
-fn number(value: u64) -> f64 {
-    value as f64
 }

@@ -12,17 +12,17 @@ use serde_json::json;
 use super::arguments::Output;
 
 /// What the line says.
-pub(crate) struct Ready<'a> {
-    pub(crate) server: &'a str,
-    pub(crate) kubeconfig: &'a Path,
-    pub(crate) took: Duration,
+pub(super) struct Ready<'a> {
+    pub(super) server: &'a str,
+    pub(super) kubeconfig: &'a Path,
+    pub(super) took: Duration,
     /// What to ask kubectl for first.
-    pub(crate) look: &'a str,
+    pub(super) look: &'a str,
 }
 
 impl Ready<'_> {
     /// Prints the line. Nobody may be listening.
-    pub(crate) fn print(&self, form: Output, output: &mut impl Write) -> io::Result<()> {
+    pub(super) fn print(&self, form: Output, output: &mut impl Write) -> io::Result<()> {
         let line = match form {
             Output::Text => self.text(),
             Output::Json => self.json(),

@@ -29,6 +29,7 @@ use super::{
     arguments::Serve,
     audit,
     data::{self, Data},
+    parts::Parts,
     ready::Ready,
     renewal::Renewal,
     writer::WriterThread,
@@ -38,8 +39,14 @@ use crate::{signals::Signals, system};
 /// Who issues the tokens of service accounts. Upstream's usual name; it is the address of the server for pods.
 const ISSUER: &str = "https://kubernetes.default.svc.cluster.local";
 
-/// Serves until a signal comes or the disk fails.
-pub(super) fn run(arguments: &Serve, output: &mut impl Write) -> anyhow::Result<()> {
+/// Serves until a signal comes, the disk fails or a part ends. Parts are started once the server serves, and end before
+/// it does. `look` is what to ask kubectl for first.
+pub(crate) fn run(
+    arguments: &Serve,
+    look: &str,
+    output: &mut impl Write,
+    parts: impl AsyncFnOnce(&Running) -> anyhow::Result<Parts>,
+) -> anyhow::Result<()> {
     #[expect(
         clippy::disallowed_methods,
         reason = "how long a start took is for people, and decides nothing"
@@ -49,19 +56,25 @@ pub(super) fn run(arguments: &Serve, output: &mut impl Write) -> anyhow::Result<
     system::runtime()?.block_on(async {
         let mut signals = Signals::new()?;
         let mut running = Running::start(arguments).await?;
+        let mut parts = parts(&running).await?;
         let ready = Ready {
             server: &running.server_url,
             kubeconfig: &running.kubeconfig,
             took: began.elapsed(),
-            look: "get namespaces",
+            look,
         };
         ready.print(arguments.output, output)?;
         let failed = tokio::select! {
             () = signals.next() => None,
             error = running.failed() => Some(error),
+            error = parts.failed() => Some(error),
+        };
+        let end = async {
+            parts.end().await;
+            running.end().await
         };
         let ended = tokio::select! {
-            ended = running.end() => ended,
+            ended = end => ended,
             never = signals.end_at_next() => match never {},
         };
         failed.map_or(ended, Err)
@@ -145,8 +158,8 @@ fn url(address: SocketAddr) -> String {
 /// A server that runs.
 pub(crate) struct Running {
     pub(crate) server: Server,
-    pub(crate) server_url: String,
-    pub(crate) kubeconfig: PathBuf,
+    server_url: String,
+    kubeconfig: PathBuf,
     /// What all servers of this process share.
     pub(crate) shared: Shared,
     writer: WriterThread,
@@ -159,7 +172,7 @@ pub(crate) struct Running {
 
 impl Running {
     /// Starts a server, and returns once it serves.
-    pub(crate) async fn start(arguments: &Serve) -> anyhow::Result<Self> {
+    async fn start(arguments: &Serve) -> anyhow::Result<Self> {
         let mut prepared = Prepared::new(arguments).await?;
         let address = prepared.listener.local_addr()?;
         let settings = settings(arguments, &prepared, address)?;
@@ -209,7 +222,7 @@ impl Running {
     }
 
     /// Waits until something ends that never should.
-    pub(crate) async fn failed(&mut self) -> anyhow::Error {
+    async fn failed(&mut self) -> anyhow::Error {
         let ended = tokio::select! {
             ended = self.writer.ended() => return ended.err().unwrap_or_else(|| anyhow!("the store was closed")),
             Some(ended) = self.tasks.join_next() => ended,
@@ -222,7 +235,7 @@ impl Running {
     }
 
     /// Takes no more connections, ends watches, lets requests finish, then closes the store.
-    pub(crate) async fn end(mut self) -> anyhow::Result<()> {
+    async fn end(mut self) -> anyhow::Result<()> {
         self.stop.cancel();
         self.server.end_watches();
         while self.connections.join_next().await.is_some() {}

@@ -18,9 +18,8 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Manager, Place,
     client::{self, connect},
-    health,
 };
-use crate::{ending, programs, signals::Signals, system};
+use crate::{ending, health, programs, signals::Signals, system};
 
 /// How often machines tell that they live; the controllers of a cluster give them up after forty seconds.
 const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -110,16 +109,7 @@ async fn settings(client: &Client, image: &str, instance: String) -> anyhow::Res
 /// Runs a manager, with its probes.
 async fn serve(place: &Place, operators: Operators, stop: CancellationToken) -> anyhow::Result<()> {
     let admin = operators.admin();
-    let probes = async {
-        match place.listen {
-            Some(address) => {
-                let listener = health::bind(address).await?;
-                health::serve(listener, move |method, path| admin.respond(method, path)).await;
-                Ok(())
-            }
-            None => std::future::pending::<anyhow::Result<()>>().await,
-        }
-    };
+    let probes = health::serve(place.listen, move |method, path| admin.respond(method, path));
     say("Reconciling.");
     tokio::select! {
         ended = operators.run(stop) => ended.map_err(Into::into),

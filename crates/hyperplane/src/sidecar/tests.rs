@@ -8,11 +8,10 @@ use hyperplane_components::{
 };
 use serde_json::json;
 
-use self::rendering::{Scene, extended_release, published, release};
+use self::rendering::{World, extended_release, published, release};
 use crate::CommandLine;
 
-#[path = "../../tests/rendering/mod.rs"]
-#[allow(dead_code, reason = "only command lines are looked at here")]
+#[path = "../../../components/tests/support/mod.rs"]
 mod rendering;
 
 /// For components of the catalogue that are not there yet: tokens are for clouds, and SOCKS5 is for operators of OpenShift.
@@ -57,7 +56,7 @@ spec:
             secretName: of-the-future-service-account-kubeconfig
 ";
 
-fn scenes() -> Vec<Scene> {
+fn worlds() -> Vec<World> {
     let routed = json!([
         published(
             "APIServer",
@@ -75,23 +74,24 @@ fn scenes() -> Vec<Scene> {
         json!({"platform": {"type": "None"}, "services": routed}),
     ];
     let dedicated = json!({"hyperplane.dev/tenant-operators": "dedicated"});
-    let mut scenes = Vec::new();
+    let mut worlds = Vec::new();
     for fields in &platforms {
         for policy in ["HighlyAvailable", "SingleReplica"] {
             let mut fields = fields.clone();
             fields["controllerAvailabilityPolicy"] = policy.into();
             for release in [release("1.35"), release("1.36"), &extended_release()] {
-                scenes.push(Scene::new(release, &dedicated, &fields));
+                let change = json!({"metadata": {"annotations": dedicated}, "spec": fields});
+                worlds.push(World::new(&change, release));
             }
         }
     }
-    scenes
+    worlds
 }
 
 /// All command lines that are rendered anywhere, without those of later programs.
 fn rendered() -> BTreeSet<Vec<String>> {
-    let scenes = scenes();
-    scenes.iter().flat_map(|scene| subcommands(&scene.inputs())).collect()
+    let worlds = worlds();
+    worlds.iter().flat_map(|world| subcommands(&world.inputs())).collect()
 }
 
 fn check(line: &[&str]) {
@@ -114,8 +114,8 @@ fn every_rendered_command_line_is_understood() {
 
 #[test]
 fn what_sidecars_of_future_components_get_is_understood() {
-    let scene = Scene::new(release("1.36"), &json!({}), &json!({}));
-    let lines = subcommands_of(&OF_THE_FUTURE, &scene.inputs());
+    let world = World::with(&json!({}));
+    let lines = subcommands_of(&OF_THE_FUTURE, &world.inputs());
     for line in &lines {
         check(&line.iter().map(String::as_str).collect::<Vec<_>>());
     }

@@ -6,13 +6,13 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use hyperplane_planner::{
     check::{Choice, check},
     policy::{self, Policy},
 };
 
-use super::{files, table};
+use super::{Output, files, table};
 
 /// What is judged, and by whom.
 #[derive(Args)]
@@ -29,16 +29,6 @@ pub(super) struct Arguments {
     /// How to print the result
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     output: Output,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Output {
-    /// For people.
-    Table,
-    /// For programs.
-    Json,
-    /// For both.
-    Yaml,
 }
 
 fn parse_policy(name: &str) -> Result<&'static Policy, String> {
@@ -64,12 +54,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut impl Write) -> anyhow::Res
         Choice::of(arguments.policies.iter().copied())
     };
     let report = check(&before.state, asked_for, &choice);
-    match arguments.output {
-        Output::Table => write!(output, "{}", table::print(&report))?,
-        Output::Json => writeln!(output, "{}", serde_json::to_string_pretty(&report)?)?,
-        Output::Yaml => write!(output, "{}", serde_saphyr::to_string(&report)?)?,
-    }
-    output.flush()?;
+    arguments.output.print(&report, || table::print(&report), output)?;
     Ok(if report.ok {
         ExitCode::SUCCESS
     } else {

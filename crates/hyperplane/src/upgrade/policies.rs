@@ -1,10 +1,12 @@
 //! `hyperplane upgrade policies`: which policies there are.
 
-use std::io::Write;
+use std::{fmt::Write as _, io::Write};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use hyperplane_planner::{check::Choice, policy, version::Scheme};
 use serde_json::{Value, json};
+
+use super::Output;
 
 /// How to print them.
 #[derive(Args)]
@@ -14,36 +16,23 @@ pub(super) struct Arguments {
     output: Output,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Output {
-    /// For people.
-    Table,
-    /// For programs.
-    Json,
-    /// For both.
-    Yaml,
-}
-
 /// Prints all policies.
 pub(super) fn run(arguments: &Arguments, output: &mut impl Write) -> anyhow::Result<()> {
-    match arguments.output {
-        Output::Table => {
-            writeln!(output, "{:<18}{:<46}DEFAULT FOR", "NAME", "WHAT")?;
-            for policy in policy::ALL {
-                let schemes = default_for(policy.name);
-                let schemes = match schemes.len() {
-                    0 => "-".to_owned(),
-                    count if count == Scheme::ALL.len() => "all".to_owned(),
-                    _ => schemes.join(","),
-                };
-                writeln!(output, "{:<18}{:<46}{schemes}", policy.name, policy.title)?;
-            }
-        }
-        Output::Json => writeln!(output, "{:#}", all())?,
-        Output::Yaml => write!(output, "{}", serde_saphyr::to_string(&all())?)?,
+    arguments.output.print(&all(), table, output)
+}
+
+fn table() -> String {
+    let mut text = format!("{:<18}{:<46}DEFAULT FOR\n", "NAME", "WHAT");
+    for policy in policy::ALL {
+        let schemes = default_for(policy.name);
+        let schemes = match schemes.len() {
+            0 => "-".to_owned(),
+            count if count == Scheme::ALL.len() => "all".to_owned(),
+            _ => schemes.join(","),
+        };
+        writeln!(text, "{:<18}{:<46}{schemes}", policy.name, policy.title).expect("a string takes everything");
     }
-    output.flush()?;
-    Ok(())
+    text
 }
 
 fn all() -> Value {

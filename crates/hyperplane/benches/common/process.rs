@@ -4,10 +4,17 @@ use std::{collections::BTreeMap, fs, iter::successors, process, time::Duration};
 
 use anyhow::{Context as _, Result};
 
-use crate::measurement::Memory;
-
 /// Ticks per second in /proc, on every Linux.
 const TICKS: u64 = 100;
+
+/// Memory of some processes together.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Memory {
+    /// Resident set, in bytes; pages that processes share count for each.
+    pub resident: u64,
+    /// Proportional set, in bytes: shared pages are divided among those who share them.
+    pub proportional: u64,
+}
 
 /// The processes below this one that have one of these names.
 pub fn below(names: &[&str]) -> Result<Vec<u32>> {
