@@ -1,8 +1,9 @@
 //! Audit policies: which requests are written down, and how much of each.
 
+use hyperplane_api::constants::objects::{copies, keys};
 use serde_json::{Value, json};
 
-use super::file;
+use super::{file, kubeconfig};
 use crate::inputs::Inputs;
 
 /// How much is written down, as the configuration API names it.
@@ -23,6 +24,21 @@ impl Profile {
             "None" => Self::None,
             _ => return None,
         })
+    }
+}
+
+/// Whether events also go to a webhook of the user's own.
+pub(crate) fn has_webhook(inputs: &Inputs<'_>) -> bool {
+    let webhook = inputs.control_plane.spec.audit_webhook.as_ref();
+    webhook.is_some_and(|webhook| !webhook.name.is_empty())
+}
+
+/// What the webhook waits for.
+pub(crate) fn waits(inputs: &Inputs<'_>) -> Vec<String> {
+    if has_webhook(inputs) {
+        kubeconfig::waits(inputs, copies::AUDIT_WEBHOOK, keys::AUDIT_WEBHOOK)
+    } else {
+        Vec::new()
     }
 }
 

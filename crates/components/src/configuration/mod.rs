@@ -6,6 +6,7 @@ pub(crate) mod authentication;
 pub(crate) mod client_ca;
 pub(crate) mod encryption;
 pub(crate) mod feature_gates;
+mod kubeconfig;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tls;

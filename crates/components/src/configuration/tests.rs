@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{audit, authentication, client_ca, feature_gates, file, tls, tls::TlsProfile, token_webhook};
-use crate::support::{World, add_config_map, flag, release, rendered_text};
+use crate::support::{World, add_config_map, flag, release, rendered_text, set_secret};
 
 fn configured(configuration: &Value) -> World {
     World::with(&json!({"spec": {"configuration": configuration}}))
@@ -215,19 +215,25 @@ fn the_gates_of_the_two_newest_minors_are_known() {
     assert!(gates(&world, "kube-apiserver").is_some());
 }
 
-fn with_webhook(kubeconfig: &str, kind: &str) -> World {
+/// A world whose audit events and tokens go to webhooks by one kubeconfig.
+fn with_webhooks(kubeconfig: &str, kind: &str) -> World {
     let webhook = json!({"kubeConfig": {"name": "their-webhook"}});
-    let mut world = configured(&json!({"authentication": {"type": kind, "webhookTokenAuthenticator": webhook}}));
-    let object = k8s_openapi::api::core::v1::Secret {
-        data: Some([("kubeConfig".to_owned(), k8s_openapi::ByteString(kubeconfig.into()))].into()),
-        ..Default::default()
-    };
-    world.objects.secrets.insert("their-webhook".to_owned(), object.into());
+    let mut world = World::with(&json!({"spec": {
+        "auditWebhook": {"name": "theirs"},
+        "configuration": {"authentication": {"type": kind, "webhookTokenAuthenticator": webhook}},
+    }}));
+    set_secret(&mut world.objects, "their-webhook", "kubeConfig", kubeconfig);
+    set_secret(
+        &mut world.objects,
+        "kas-audit-webhook",
+        "webhook-kubeconfig",
+        kubeconfig,
+    );
     world
 }
 
 #[test]
-fn a_webhook_for_tokens_is_used_if_its_kubeconfig_holds_everything_itself() {
+fn a_webhook_is_used_if_its_kubeconfig_holds_everything_itself() {
     let clusters = "clusters: [{name: one, cluster: {server: https://example.com}}]";
     for (kubeconfig, said) in [
         (clusters.to_owned(), ""),
@@ -242,13 +248,19 @@ fn a_webhook_for_tokens_is_used_if_its_kubeconfig_holds_everything_itself() {
             format!("{clusters}\nusers: [{{user: {{exec: {{command: sh}}}}}}]"),
             "has exec",
         ),
+        (
+            format!("{clusters}\nusers: [{{user: {{auth-provider: {{name: oidc}}}}}}]"),
+            "has auth-provider",
+        ),
         ("[".to_owned(), "is no kubeconfig"),
         ("{}".to_owned(), "is no kubeconfig"),
     ] {
-        let world = with_webhook(&kubeconfig, "None");
-        let waits = token_webhook::waits(&world.inputs()).join("; ");
-        assert_eq!(waits.is_empty(), said.is_empty(), "{kubeconfig}: {waits}");
-        assert!(waits.contains(said), "{kubeconfig}: {waits}");
+        let world = with_webhooks(&kubeconfig, "None");
+        for waits in [audit::waits(&world.inputs()), token_webhook::waits(&world.inputs())] {
+            let waits = waits.join("; ");
+            assert_eq!(waits.is_empty(), said.is_empty(), "{kubeconfig}: {waits}");
+            assert!(waits.contains(said), "{kubeconfig}: {waits}");
+        }
         if said.is_empty() {
             let workload = world.rendered("kube-apiserver").workload;
             let file = flag(&workload, "kube-apiserver", "authentication-token-webhook-config-file");
@@ -257,7 +269,7 @@ fn a_webhook_for_tokens_is_used_if_its_kubeconfig_holds_everything_itself() {
             assert_eq!(version.as_deref(), Some("v1"));
         }
     }
-    let world = with_webhook(clusters, "OIDC");
+    let world = with_webhooks(clusters, "OIDC");
     assert_eq!(token_webhook::secret(&world.inputs()), None);
     assert_eq!(token_webhook::warnings(&world.inputs()).len(), 1);
 }
