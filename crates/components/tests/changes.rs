@@ -1,10 +1,13 @@
 //! What changes what: everything that a component is made from changes its pods, nothing else does, and what is missing
 //! is always named.
 
+#[path = "support/any.rs"]
+mod any;
 mod support;
 
 use std::sync::Arc;
 
+use any::worlds;
 use hyperplane_api::constants::conditions::control_plane_component::{AVAILABLE, ROLLOUT_COMPLETE};
 use hyperplane_components::{Component, Decision, Observed, Rendered, Workload, decide};
 use k8s_openapi::{
@@ -13,11 +16,7 @@ use k8s_openapi::{
 };
 use proptest::{prelude::*, sample::Index};
 use serde_json::json;
-use support::{
-    World,
-    choices::{every_world, worlds},
-    component,
-};
+use support::{World, choices::every_world, component};
 
 /// ConfigMaps that programs read anew while they run.
 const READ_WHILE_RUNNING: &[&str] = &["client-ca", "etcd-state", "router"];

@@ -1,9 +1,12 @@
 //! What holds of everything that is rendered, whichever choices a control plane has made.
 
+#[path = "support/any.rs"]
+mod any;
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use any::worlds;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hyperplane_api::constants::{objects, ours};
 use hyperplane_components::{
@@ -18,7 +21,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use support::{
     World,
-    choices::{OF_USERS, every_world, worlds},
+    choices::{OF_USERS, every_world},
 };
 
 proptest! {

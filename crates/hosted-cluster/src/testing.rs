@@ -1,5 +1,8 @@
 //! Clusters, settings and surroundings for the tests of this crate.
 
+#[path = "../../api/tests/support/samples.rs"]
+mod samples;
+
 use std::sync::Arc;
 
 use hyperplane_api::{
@@ -28,8 +31,9 @@ use crate::{
     validate::{Case, Verdict, validate},
 };
 
-/// The release that clusters of tests have.
-pub(crate) const IMAGE: &str = "hyperplane.dev/kubernetes:v1.36.4";
+pub(crate) use self::samples::IMAGE;
+use self::samples::merge;
+
 /// The uid of the cluster of tests.
 pub(crate) const UID: &str = "11111111-2222-4333-8444-555555555555";
 
@@ -59,34 +63,23 @@ pub(crate) fn settings() -> HostedClusterSettings {
 
 /// A cluster that nothing is wrong with, and with changes.
 pub(crate) fn cluster(change: &Value) -> HostedCluster {
-    let mut manifest = json!({
-        "apiVersion": "hypershift.openshift.io/v1beta1",
-        "kind": "HostedCluster",
+    let mut manifest = samples::hosted_cluster(&json!({
         "metadata": {"name": "blue", "namespace": "clusters", "uid": UID, "generation": 1},
         "spec": {
-            "release": {"image": IMAGE},
             "infraID": "blue-abcde",
             "clusterID": "11111111-2222-4333-8444-555555555555",
-            "platform": {"type": "None"},
             "pullSecret": {"name": "registry"},
-            "networking": {
-                "networkType": "Other",
-                "clusterNetwork": [{"cidr": "10.132.0.0/14"}],
-                "serviceNetwork": [{"cidr": "172.31.0.0/16"}],
-                "machineNetwork": [{"cidr": "192.168.0.0/24"}],
-            },
+            "networking": {"machineNetwork": [{"cidr": "192.168.0.0/24"}]},
             "services": services("LoadBalancer"),
         },
-    });
+    }));
     merge(&mut manifest, change);
     serde_json::from_value(manifest).unwrap()
 }
 
 /// All services, published in one way.
 pub(crate) fn services(strategy: &str) -> Value {
-    let names = ["APIServer", "OAuthServer", "Konnectivity", "Ignition"];
-    let published = |name: &&str| json!({"service": name, "servicePublishingStrategy": {"type": strategy}});
-    names.iter().map(published).collect()
+    samples::services(&json!({"type": strategy}))
 }
 
 /// What a run sees of a cluster whose every reference leads somewhere.
@@ -215,27 +208,4 @@ pub(crate) fn live(control_plane: &HostedControlPlane, change: &Value) -> Arc<Ho
 /// What is missing in a cluster, by the settings of tests.
 pub(crate) fn complete(cluster: &HostedCluster, seen: &Seen) -> Option<defaults::Completion> {
     defaults::complete(cluster, seen, &settings())
-}
-
-/// Merges a change into a document: objects key by key, null removes, everything else replaces.
-pub(crate) fn merge(target: &mut Value, change: &Value) {
-    match (target, change) {
-        (Value::Object(target), Value::Object(change)) => {
-            for (key, value) in change {
-                if value.is_null() {
-                    target.remove(key);
-                } else {
-                    merge(target.entry(key.clone()).or_insert(Value::Null), value);
-                }
-            }
-        }
-        (target, change) => {
-            let mut fresh = change.clone();
-            if let (Value::Object(_), true) = (&fresh, target.is_null()) {
-                fresh = json!({});
-                merge(&mut fresh, change);
-            }
-            *target = fresh;
-        }
-    }
 }

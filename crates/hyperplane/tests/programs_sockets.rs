@@ -11,7 +11,7 @@
 mod apiserver;
 mod issuing;
 mod programs;
-#[allow(dead_code, reason = "other targets use more of it")]
+#[path = "../../components/tests/support/mod.rs"]
 mod rendering;
 
 use std::{
@@ -25,7 +25,7 @@ use hyperplane_components::{
 };
 use jiff::Timestamp;
 use programs::{Line, Program, lines};
-use rendering::{NAMESPACE, Scene, extended_release};
+use rendering::{NAMESPACE, World, extended_release};
 use serde_json::json;
 
 /// What a program in the log of another one says, for the program that copies logs.
@@ -60,18 +60,20 @@ fn expected(subcommand: &str) -> (Sign, i32) {
 
 /// A control plane that has every component, and the Secrets and ConfigMaps that its pods mount.
 fn every_line(directory: &std::path::Path) -> Vec<Line> {
-    let dedicated = json!({"hyperplane.dev/tenant-operators": "dedicated"});
-    let platform = json!({"platform": {"type": "KubeVirt", "kubevirt": {}}});
-    let mut scene = Scene::new(&extended_release(), &dedicated, &platform);
+    let change = json!({
+        "metadata": {"annotations": {"hyperplane.dev/tenant-operators": "dedicated"}},
+        "spec": {"platform": {"type": "KubeVirt", "kubevirt": {}}},
+    });
+    let mut world = World::new(&change, &extended_release());
     let certificates = issuing::certificates(Ipv4Addr::LOCALHOST, 6443, Timestamp::now()).unwrap();
-    scene.objects.secrets.clone_from(&certificates.secrets);
-    scene.objects.config_maps.clone_from(&certificates.config_maps);
+    world.objects.secrets.clone_from(&certificates.secrets);
+    world.objects.config_maps.clone_from(&certificates.config_maps);
     let mut rendered = BTreeMap::new();
     for component in catalogue().iter().chain(manager_catalogue()) {
-        match decide(component, &scene.inputs(), &scene.settled()) {
+        match decide(component, &world.inputs(), &world.settled()) {
             Decision::Apply(made) => {
                 for manifest in made.manifests {
-                    issuing::keep(manifest, &mut scene.objects);
+                    issuing::keep(manifest, &mut world.objects);
                 }
                 rendered.insert(component.name, made.workload);
             }
@@ -83,14 +85,14 @@ fn every_line(directory: &std::path::Path) -> Vec<Line> {
         name: programs::pod_name("etcd"),
         uid: "1-2-3".to_owned(),
     };
-    match etcd_recovery(&scene.inputs(), &member) {
+    match etcd_recovery(&world.inputs(), &member) {
         Decision::Apply(made) => rendered.insert(ETCD_RECOVERY, made.workload),
         other => panic!("{other:?}"),
     };
     let mut all = Vec::new();
     for (name, workload) in &rendered {
         let pod = workload.template().unwrap().spec.as_ref().unwrap();
-        all.extend(lines(name, pod, &scene.objects, directory, all.len()));
+        all.extend(lines(name, pod, &world.objects, directory, all.len()));
     }
     all
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use regex::Regex;
 use serde_json::Value;
 
-use super::{KeyPrefix, annotations, conditions, finalizers, labels, ours, reasons};
+use super::{KeyPrefix, annotations, conditions, finalizers, groups, labels, ours, reasons};
 use crate::{
     common::ConditionSchema,
     schema::{FeatureSet, structural},
@@ -156,6 +156,21 @@ fn our_keys_are_ours() {
     assert_keys("ours", &keys);
     for key in keys {
         assert!(key.starts_with("hyperplane.dev/"), "{key} is not ours");
+    }
+}
+
+#[test]
+fn groups_are_those_of_kinds() {
+    let kinds = crate::KINDS.iter().chain(crate::PROVIDER_KINDS);
+    let declared: BTreeSet<&str> = kinds.map(|definition| definition().group).collect();
+    for group in [
+        groups::HYPERSHIFT,
+        groups::HYPERPLANE,
+        groups::CLUSTER_API,
+        groups::INFRASTRUCTURE,
+        groups::AGENT_PROVIDER,
+    ] {
+        assert!(declared.contains(group), "no kind is of group {group}");
     }
 }
 

@@ -1,13 +1,9 @@
 //! Choices that a control plane may make, each as what it changes, so that tests can take any set of them.
 
-use std::sync::Arc;
-
 use hyperplane_planner::release::Release;
-use k8s_openapi::{ByteString, api::core::v1::Secret};
-use proptest::{prelude::*, sample::subsequence};
 use serde_json::{Value, json};
 
-use super::{World, add_config_map, add_secret, extended_release, merge, published, release};
+use super::{WEBHOOK, World, add_config_map, add_secret, extended_release, merge, published, release, set_secret};
 
 /// The Secret that a user names as a certificate, and those for other things of the user's own.
 pub const OF_USERS: &[&str] = &[
@@ -213,34 +209,8 @@ pub fn chosen(choices: &[(&'static str, Value)], release: &Release) -> World {
     add_secret(&mut world.objects, "kubevirt-infra-credentials", &["kubeconfig"]);
     add_config_map(&mut world.objects, "their-ca", &["ca-bundle.crt"]);
     add_config_map(&mut world.objects, "their-clients", &["ca-bundle.crt"]);
-    let kubeconfig = "{\"clusters\": [{\"name\": \"one\", \"cluster\": {\"server\": \"https://hook.example.com\"}}]}";
-    let webhook = Secret {
-        data: Some([("kubeConfig".to_owned(), ByteString(kubeconfig.into()))].into()),
-        ..Secret::default()
-    };
+    set_secret(&mut world.objects, "their-webhook", "kubeConfig", WEBHOOK);
     world
-        .objects
-        .secrets
-        .insert("their-webhook".to_owned(), Arc::new(webhook));
-    world
-}
-
-/// Any world.
-pub fn worlds() -> impl Strategy<Value = World> {
-    let all = choices();
-    let count = all.len();
-    (
-        subsequence(all, 0..=count),
-        0..releases().len(),
-        0_usize..5,
-        any::<bool>(),
-    )
-        .prop_map(|(choices, release, zones, has_monitors)| {
-            let mut world = chosen(&choices, &releases()[release]);
-            world.management.zones = zones;
-            world.management.has_monitors = has_monitors;
-            world
-        })
 }
 
 /// One world for each choice, and one with as many as go together: what a rule over all of them must hold for.

@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each test target takes the part that it needs")]
 
 pub mod choices;
+#[path = "../../../api/tests/support/samples.rs"]
+pub mod samples;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -20,6 +22,11 @@ use k8s_openapi::{
     api::core::v1::{ConfigMap, LoadBalancerIngress, Secret, Service},
 };
 use serde_json::{Value, json};
+
+pub use self::samples::{merge, published};
+
+/// The namespace of the control plane.
+pub const NAMESPACE: &str = "clusters-one";
 
 /// The newest patch of a minor.
 pub fn release(minor: &str) -> &'static Release {
@@ -51,19 +58,13 @@ pub fn extended_release() -> Release {
 
 /// A control plane in which everything that is not given is usual.
 pub fn control_plane(change: &Value) -> HostedControlPlane {
-    let mut object = json!({
-        "apiVersion": "hypershift.openshift.io/v1beta1",
-        "kind": "HostedControlPlane",
+    let mut object = samples::hosted_control_plane(&json!({
         "metadata": {
-            "name": "one",
-            "namespace": "clusters-one",
             "uid": "11111111-2222-3333-4444-555555555555",
             "generation": 1,
             "annotations": {"hypershift.openshift.io/cluster": "clusters/one"},
         },
         "spec": {
-            "releaseImage": "hyperplane.dev/kubernetes:v1.36.4",
-            "platform": {"type": "None"},
             "networking": {
                 "clusterNetwork": [{"cidr": "10.132.0.0/14"}],
                 "serviceNetwork": [{"cidr": "172.31.0.0/16"}],
@@ -75,37 +76,12 @@ pub fn control_plane(change: &Value) -> HostedControlPlane {
                 published("Konnectivity", &json!({"type": "Route"})),
                 published("Ignition", &json!({"type": "Route"})),
             ],
-            "dns": {"baseDomain": "example.com"},
-            "etcd": {
-                "managementType": "Managed",
-                "managed": {"storage": {"type": "PersistentVolume", "persistentVolume": {"size": "8Gi"}}},
-            },
+            "etcd": {"managed": {"storage": {"persistentVolume": {"size": "8Gi"}}}},
             "controllerAvailabilityPolicy": "HighlyAvailable",
-            "pullSecret": {"name": "pull-secret"},
-            "sshKey": {"name": "ssh-key"},
-            "issuerURL": "https://kubernetes.default.svc",
-            "infraID": "one-abcde",
         },
-    });
+    }));
     merge(&mut object, change);
     serde_json::from_value(object).expect("the object is a control plane")
-}
-
-/// One entry of `spec.services`.
-pub fn published(service: &str, strategy: &Value) -> Value {
-    json!({"service": service, "servicePublishingStrategy": strategy})
-}
-
-/// Lays one value over another: maps are merged, everything else is replaced.
-pub fn merge(value: &mut Value, change: &Value) {
-    match (value, change) {
-        (Value::Object(fields), Value::Object(changes)) => {
-            for (key, change) in changes {
-                merge(fields.entry(key.clone()).or_insert(Value::Null), change);
-            }
-        }
-        (value, change) => *value = change.clone(),
-    }
 }
 
 /// A management cluster with three zones.
@@ -177,15 +153,23 @@ pub fn objects() -> Objects {
             &[keys::KUBECONFIG],
         );
     }
-    add_secret(&mut all, copies::AUDIT_WEBHOOK, &[keys::AUDIT_WEBHOOK]);
+    set_secret(&mut all, copies::AUDIT_WEBHOOK, keys::AUDIT_WEBHOOK, WEBHOOK);
     for (name, byte) in [(copies::ENCRYPTION_KEY, 7), (copies::ENCRYPTION_KEY_BEFORE, 8)] {
-        let object = Secret {
-            data: Some([(keys::ENCRYPTION_KEY.to_owned(), ByteString(vec![byte; 32]))].into()),
-            ..Secret::default()
-        };
-        all.secrets.insert(name.to_owned(), Arc::new(object));
+        set_secret(&mut all, name, keys::ENCRYPTION_KEY, [byte; 32]);
     }
     all
+}
+
+/// A kubeconfig of a user that leads to a webhook.
+pub const WEBHOOK: &str = r#"{"clusters": [{"name": "one", "cluster": {"server": "https://hook.example.com"}}]}"#;
+
+/// Adds a Secret with one value, or replaces it.
+pub fn set_secret(objects: &mut Objects, name: &str, key: &str, value: impl Into<Vec<u8>>) {
+    let object = Secret {
+        data: Some([(key.to_owned(), ByteString(value.into()))].into()),
+        ..Secret::default()
+    };
+    objects.secrets.insert(name.to_owned(), Arc::new(object));
 }
 
 /// Adds a Secret whose values tell their place.

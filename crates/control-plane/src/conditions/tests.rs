@@ -1,5 +1,8 @@
 //! The conditions, for control planes in each state.
 
+#[path = "../../../api/tests/support/samples.rs"]
+mod samples;
+
 use std::sync::Arc;
 
 use hyperplane_components::Endpoint;
@@ -8,26 +11,9 @@ use serde_json::{Value, json};
 use super::*;
 
 fn control_plane(status: &Value, api_server: &Value) -> HostedControlPlane {
-    let service = |name: &str, strategy: &Value| json!({"service": name, "servicePublishingStrategy": strategy});
-    let balanced = json!({"type": "LoadBalancer"});
-    let services = [
-        service("APIServer", api_server),
-        service("OAuthServer", &balanced),
-        service("Konnectivity", &balanced),
-        service("Ignition", &balanced),
-    ];
-    serde_json::from_value(json!({
-        "apiVersion": "hypershift.openshift.io/v1beta1", "kind": "HostedControlPlane",
-        "metadata": {"name": "a", "namespace": "clusters-a"},
-        "spec": {
-            "releaseImage": "hyperplane.dev/kubernetes:v1.36.4", "platform": {"type": "None"},
-            "dns": {"baseDomain": "example.com"}, "pullSecret": {"name": "pull"}, "sshKey": {"name": "ssh"},
-            "etcd": {"managementType": "Managed", "managed": {"storage": {"type": "PersistentVolume"}}},
-            "issuerURL": "https://issuer", "infraID": "a-1", "services": services,
-        },
-        "status": status,
-    }))
-    .unwrap()
+    let mut object = samples::hosted_control_plane(&json!({"status": status}));
+    object["spec"]["services"][0] = samples::published("APIServer", api_server);
+    serde_json::from_value(object).unwrap()
 }
 
 fn etcd(ready: i32) -> Workload {

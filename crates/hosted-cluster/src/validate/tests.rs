@@ -9,7 +9,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use hyperplane_api::hypershift::hosted_cluster::HostedCluster;
 use serde_json::{Value, json};
 
-use super::rules;
+use super::{Verdict, rules};
 use crate::{
     dereference::{Seen, State},
     settings::HostedClusterSettings,
@@ -26,6 +26,27 @@ struct Row {
     set: fn(&mut HostedClusterSettings),
 }
 
+impl Row {
+    fn judged(&self) -> Verdict {
+        let cluster = cluster(&self.change);
+        let mut seen = seen(&cluster);
+        (self.see)(&cluster, &mut seen);
+        let mut settings = settings();
+        (self.set)(&mut settings);
+        judge(&cluster, &seen, &settings)
+    }
+
+    fn annotated(mut self, key: &str, value: &str) -> Self {
+        self.change["metadata"] = json!({"annotations": {key: value}});
+        self
+    }
+}
+
+/// The rules that stop a cluster.
+fn broken(verdict: &Verdict) -> BTreeSet<&'static str> {
+    verdict.blockers().map(|problem| problem.rule).collect()
+}
+
 fn spec(rule: &'static str, spec: Value) -> Row {
     Row {
         rule,
@@ -36,10 +57,7 @@ fn spec(rule: &'static str, spec: Value) -> Row {
 }
 
 fn annotation(rule: &'static str, key: &str, value: &str) -> Row {
-    Row {
-        change: json!({"metadata": {"annotations": {key: value}}}),
-        ..spec(rule, json!({}))
-    }
+    spec(rule, json!({})).annotated(key, value)
 }
 
 fn published(service: &str, strategy: Value) -> Value {
@@ -361,12 +379,8 @@ fn of_releases() -> Vec<Row> {
         },
         Row {
             see: objecting,
-            change: {
-                let mut row = moved("", IMAGE, &kubernetes("v1.35.4"), "1.35.4").change;
-                row["metadata"] = json!({"annotations": {"hypershift.openshift.io/force-upgrade-to": "another"}});
-                row
-            },
-            ..spec("upgrade-forced", json!({}))
+            ..moved("upgrade-forced", IMAGE, &kubernetes("v1.35.4"), "1.35.4")
+                .annotated("hypershift.openshift.io/force-upgrade-to", "another")
         },
     ]
 }
@@ -377,6 +391,10 @@ fn objecting(cluster: &HostedCluster, seen: &mut Seen) {
         "lastTransitionTime": "2026-01-01T00:00:00Z"});
     put_control_plane(cluster, seen, &json!({"status": {"conditions": [condition]}}));
 }
+
+const TOKEN_WEBHOOK: &str = "spec.configuration.authentication.webhookTokenAuthenticator.kubeConfig.name";
+const RUNS_A_PROGRAM: &[u8] = b"users: [{name: u, user: {exec: {command: sh}}}]";
+const READS_A_FILE: &[u8] = b"users: [{name: u, user: {tokenFile: /etc/passwd}}]";
 
 fn of_sources() -> Vec<Row> {
     let bundle = |name: &str| json!({"additionalTrustBundle": {"name": name}});
@@ -395,12 +413,20 @@ fn of_sources() -> Vec<Row> {
         },
         spec("source-trust-bundle", bundle("bundle")),
         Row {
-            see: |_, seen| {
-                let text = "apiVersion: v1\nkind: Config\nclusters: []\nusers:\n- name: u\n  user:\n    exec:\n      \
-                    apiVersion: client.authentication.k8s.io/v1\n      command: sh\ncontexts: []\n";
-                set_source(seen, "spec.auditWebhook", "webhook-kubeconfig", text.as_bytes());
-            },
+            see: |_, seen| set_source(seen, "spec.auditWebhook", "webhook-kubeconfig", RUNS_A_PROGRAM),
             ..spec("source-kubeconfig", json!({"auditWebhook": {"name": "audit"}}))
+        },
+        Row {
+            see: |_, seen| set_source(seen, "spec.auditWebhook", "webhook-kubeconfig", READS_A_FILE),
+            ..spec("source-kubeconfig", json!({"auditWebhook": {"name": "audit"}}))
+        },
+        Row {
+            see: |_, seen| set_source(seen, TOKEN_WEBHOOK, "kubeConfig", RUNS_A_PROGRAM),
+            ..spec(
+                "source-kubeconfig",
+                json!({"configuration": {"authentication": {"webhookTokenAuthenticator": {
+                    "kubeConfig": {"name": "tokens"}}}}}),
+            )
         },
         spec(
             "source-reserved-name",
@@ -483,8 +509,7 @@ fn rows() -> Vec<Row> {
 
 #[test]
 fn nothing_is_wrong_with_the_cluster_that_all_rows_start_from() {
-    let cluster = cluster(&json!({}));
-    let verdict = judge(&cluster, &seen(&cluster), &settings());
+    let verdict = spec("", json!({})).judged();
     let problems: Vec<String> = verdict.blockers().map(ToString::to_string).collect();
     assert_eq!(problems, [] as [&str; 0]);
     assert!(verdict.allows() && verdict.proxy.is_empty());
@@ -493,12 +518,7 @@ fn nothing_is_wrong_with_the_cluster_that_all_rows_start_from() {
 #[test]
 fn every_row_breaks_its_rule_and_no_other() {
     for (number, row) in rows().into_iter().enumerate() {
-        let cluster = cluster(&row.change);
-        let mut seen = seen(&cluster);
-        (row.see)(&cluster, &mut seen);
-        let mut settings = settings();
-        (row.set)(&mut settings);
-        let verdict = judge(&cluster, &seen, &settings);
+        let verdict = row.judged();
         let problems: Vec<_> = verdict.blockers().chain(&verdict.proxy).collect();
         let broken: BTreeSet<&str> = problems.iter().map(|problem| problem.rule).collect();
         assert_eq!(broken, BTreeSet::from([row.rule]), "row {number}: {problems:#?}");

@@ -15,7 +15,10 @@ use k8s_openapi::api::{
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use crate::world::{HOME, IMAGE, World};
+use crate::{
+    samples::IMAGE,
+    world::{HOME, World},
+};
 
 const INSIDE: &str = "clusters-blue";
 

@@ -10,6 +10,8 @@ mod life;
 mod mishaps;
 mod operators;
 mod recovery;
+#[path = "../../../api/tests/support/samples.rs"]
+mod samples;
 mod surroundings;
 mod tenants;
 mod world;

@@ -38,10 +38,10 @@ use serde_json::{Value, json};
 use tokio::{task::JoinHandle, time::sleep};
 use tokio_util::sync::CancellationToken;
 
+use crate::samples;
+
 /// The namespace of the clusters.
 pub const HOME: &str = "clusters";
-/// The release of the clusters.
-pub const IMAGE: &str = "hyperplane.dev/kubernetes:v1.36.4";
 /// Longer than anything takes that is triggered by a change.
 const SETTLED: Duration = Duration::from_secs(45);
 
@@ -149,28 +149,16 @@ impl World {
 
     /// A cluster that nothing is wrong with, with changes.
     pub async fn cluster(&self, name: &str, change: Value) {
-        let published =
-            |service: &str| json!({"service": service, "servicePublishingStrategy": {"type": "LoadBalancer"}});
-        let services = ["APIServer", "OAuthServer", "Konnectivity", "Ignition"].map(published);
-        let mut manifest = json!({
-            "apiVersion": "hypershift.openshift.io/v1beta1",
-            "kind": "HostedCluster",
+        let mut manifest = samples::hosted_cluster(&json!({
             "metadata": {"name": name, "namespace": HOME},
             "spec": {
-                "release": {"image": IMAGE},
-                "platform": {"type": "None"},
                 "pullSecret": {"name": "registry"},
                 "sshKey": {"name": ""},
                 "etcd": {"managementType": "Managed", "managed": {"storage": {"type": "PersistentVolume"}}},
-                "networking": {
-                    "networkType": "Other",
-                    "clusterNetwork": [{"cidr": "10.132.0.0/14"}],
-                    "serviceNetwork": [{"cidr": "172.31.0.0/16"}],
-                },
-                "services": services,
+                "services": samples::services(&json!({"type": "LoadBalancer"})),
             },
-        });
-        merge(&mut manifest, &change);
+        }));
+        samples::merge(&mut manifest, &change);
         self.create::<HostedCluster>(Some(HOME), manifest).await;
     }
 
@@ -340,21 +328,5 @@ fn operator_settings(reach: Reach) -> HostedClusterSettings {
         reach,
         seed: 1,
         entropy: Entropy::new(|bytes| bytes.fill(7)),
-    }
-}
-
-/// Merges a change into a document; null removes.
-fn merge(target: &mut Value, change: &Value) {
-    match (target, change) {
-        (Value::Object(target), Value::Object(change)) => {
-            for (key, value) in change {
-                if value.is_null() {
-                    target.remove(key);
-                } else {
-                    merge(target.entry(key.clone()).or_insert(json!({})), value);
-                }
-            }
-        }
-        (target, change) => *target = change.clone(),
     }
 }

@@ -3,28 +3,20 @@
 use hyperplane_planner::catalogue;
 
 use super::*;
+use crate::samples::{self, IMAGE as NEW};
 
 const OLD: &str = "hyperplane.dev/kubernetes:v1.36.3";
-const NEW: &str = "hyperplane.dev/kubernetes:v1.36.4";
 
 /// A control plane that is asked to have the new release, with the history of its components and what was told before.
 fn control_plane(own_release: Option<&str>, history: &[(&str, &str)], conditions: &Value) -> HostedControlPlane {
     let entry = |(image, state): &(&str, &str)| json!({"state": state, "version": "1.36.4", "image": image, "startedTime": "2027-01-15T08:00:00Z"});
     let history: Vec<Value> = history.iter().map(entry).collect();
-    serde_json::from_value(json!({
-        "apiVersion": "hypershift.openshift.io/v1beta1", "kind": "HostedControlPlane",
-        "metadata": {"name": "a", "namespace": "clusters-a", "generation": 3},
-        "spec": {
-            "releaseImage": NEW, "controlPlaneReleaseImage": own_release, "platform": {"type": "None"},
-            "dns": {"baseDomain": "example.com"}, "pullSecret": {"name": "pull"}, "sshKey": {"name": "ssh"},
-            "etcd": {"managementType": "Managed", "managed": {"storage": {"type": "PersistentVolume"}}},
-            "issuerURL": "https://issuer", "infraID": "a-1", "services": [],
-        },
-        "status": {
-            "conditions": conditions,
-            "controlPlaneVersion": {"desired": {"version": "1.36.4", "image": NEW}, "history": history, "observedGeneration": 3},
-        },
-    }))
+    let history = json!({"desired": {"version": "1.36.4", "image": NEW}, "history": history, "observedGeneration": 3});
+    serde_json::from_value(samples::hosted_control_plane(&json!({
+        "metadata": {"generation": 3},
+        "spec": {"controlPlaneReleaseImage": own_release, "services": []},
+        "status": {"conditions": conditions, "controlPlaneVersion": history},
+    })))
     .unwrap()
 }
 

@@ -6,6 +6,8 @@
 
 #[path = "../simulation/cut.rs"]
 mod cut;
+#[path = "../../../api/tests/support/samples.rs"]
+mod samples;
 #[path = "../simulation/world.rs"]
 mod world;
 

@@ -7,5 +7,7 @@ mod cut;
 mod interruption;
 mod life;
 mod mishaps;
+#[path = "../../../api/tests/support/samples.rs"]
+mod samples;
 mod users;
 mod world;

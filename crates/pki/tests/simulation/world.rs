@@ -41,7 +41,10 @@ use serde_json::{Value, json};
 use tokio::{task::JoinHandle, time::sleep};
 use tokio_util::sync::CancellationToken;
 
-use crate::cut::Cut;
+use crate::{
+    cut::Cut,
+    samples::{self, merge, published},
+};
 
 pub const START: &str = "2027-01-15T08:00:00Z";
 pub const NAMESPACE: &str = "clusters-example";
@@ -172,31 +175,21 @@ impl World {
     }
 
     pub async fn control_plane(&self, namespace: &str, changes: Value) {
-        let published =
-            |service: &str, kind: &str| json!({"service": service, "servicePublishingStrategy": {"type": kind}});
-        let mut manifest = json!({
-            "apiVersion": "hypershift.openshift.io/v1beta1",
-            "kind": "HostedControlPlane",
+        let none = json!({"type": "None"});
+        let mut manifest = samples::hosted_control_plane(&json!({
             "metadata": {"name": "example", "namespace": namespace, "annotations": {
                 "hypershift.openshift.io/cluster": "clusters/example",
             }},
             "spec": {
-                "releaseImage": "hyperplane.dev/kubernetes:v1.36.4",
                 "infraID": "example-x7k2p",
-                "issuerURL": "https://kubernetes.default.svc",
-                "pullSecret": {"name": "pull-secret"},
-                "sshKey": {"name": "ssh-key"},
-                "dns": {"baseDomain": "example.com"},
-                "etcd": {"managementType": "Managed", "managed": {"storage": {"type": "PersistentVolume"}}},
-                "platform": {"type": "None"},
                 "services": [
-                    published("APIServer", "LoadBalancer"),
-                    published("OAuthServer", "Route"),
-                    published("Konnectivity", "None"),
-                    published("Ignition", "None"),
+                    published("APIServer", &json!({"type": "LoadBalancer"})),
+                    published("OAuthServer", &json!({"type": "Route"})),
+                    published("Konnectivity", &none),
+                    published("Ignition", &none),
                 ],
             },
-        });
+        }));
         merge(&mut manifest, &changes);
         self.create::<HostedControlPlane>(Some(namespace), manifest).await;
     }
@@ -352,16 +345,5 @@ impl World {
         users.sort();
         users.dedup();
         users
-    }
-}
-
-fn merge(target: &mut Value, change: &Value) {
-    match (target, change) {
-        (Value::Object(target), Value::Object(change)) => {
-            for (key, value) in change {
-                merge(target.entry(key.clone()).or_insert(Value::Null), value);
-            }
-        }
-        (target, change) => *target = change.clone(),
     }
 }

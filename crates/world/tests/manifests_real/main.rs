@@ -12,7 +12,7 @@ mod operators;
 
 use std::collections::BTreeSet;
 
-use components::{World, choices, extended_release, release};
+use components::{World, choices, extended_release, release, samples};
 use hyperplane_testbed::ControlPlane;
 use hyperplane_world::set_up;
 use serde_json::{Value, json};

@@ -24,7 +24,9 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+pub use crate::samples::{IMAGE as NEW, merge};
 use crate::{
+    samples,
     trace::{Line, Log},
     trouble::Trouble,
 };
@@ -34,9 +36,8 @@ const START: &str = "2027-01-15T08:00:00Z";
 
 /// The namespace of users' clusters.
 pub const USERS: &str = "clusters";
-/// The releases of most tests.
+/// The release before that of most tests.
 pub const OLD: &str = "hyperplane.dev/kubernetes:v1.35.8";
-pub const NEW: &str = "hyperplane.dev/kubernetes:v1.36.4";
 
 /// A management cluster.
 pub struct Ground {
@@ -236,44 +237,14 @@ pub fn single() -> Value {
 
 /// A cluster in which everything that is not given is usual.
 pub fn cluster(name: &str, change: &Value) -> Value {
-    let published =
-        |service: &str, kind: &str| json!({"service": service, "servicePublishingStrategy": {"type": kind}});
-    let mut manifest = json!({
-        "apiVersion": "hypershift.openshift.io/v1beta1",
-        "kind": "HostedCluster",
+    let mut manifest = samples::hosted_cluster(&json!({
         "metadata": {"name": name, "namespace": USERS},
         "spec": {
-            "release": {"image": NEW},
-            "pullSecret": {"name": "pull-secret"},
             "sshKey": {"name": "ssh-key"},
             "dns": {"baseDomain": "example.com"},
-            "platform": {"type": "None"},
-            "networking": {
-                "networkType": "Other",
-                "clusterNetwork": [{"cidr": "10.132.0.0/14"}],
-                "serviceNetwork": [{"cidr": "172.31.0.0/16"}],
-            },
             "controllerAvailabilityPolicy": "HighlyAvailable",
-            "services": [
-                published("APIServer", "LoadBalancer"),
-                published("OAuthServer", "Route"),
-                published("Konnectivity", "Route"),
-                published("Ignition", "Route"),
-            ],
         },
-    });
+    }));
     merge(&mut manifest, change);
     manifest
-}
-
-/// Lays one value over another: maps are merged, everything else is replaced.
-pub fn merge(value: &mut Value, change: &Value) {
-    match (value, change) {
-        (Value::Object(fields), Value::Object(changes)) => {
-            for (key, change) in changes {
-                merge(fields.entry(key.clone()).or_insert(Value::Null), change);
-            }
-        }
-        (value, change) => *value = change.clone(),
-    }
 }

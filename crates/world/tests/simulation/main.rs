@@ -11,6 +11,8 @@ mod life;
 mod look;
 mod recovery;
 mod replay;
+#[path = "../../../api/tests/support/samples.rs"]
+mod samples;
 mod tenants;
 mod trace;
 mod trouble;
