@@ -1,10 +1,8 @@
 //! What the operators of a control plane may do in its namespace. Whoever makes a control plane grants it; whoever drives
 //! components, dedicated or shared, has exactly this.
 
+use hyperplane_api::constants::groups;
 use k8s_openapi::api::rbac::v1::PolicyRule;
-
-const HYPERSHIFT: &str = "hypershift.openshift.io";
-const RBAC: &str = "rbac.authorization.k8s.io";
 
 /// The verbs of those who only look.
 pub const READ: &[&str] = &["get", "list", "watch"];
@@ -20,14 +18,18 @@ pub fn control_plane_operator_rules() -> Vec<PolicyRule> {
         // Those who make load balancers say only there why one does not come.
         rule("", &["events"], &["list"]),
         rule("apps", &["replicasets"], READ),
-        rule("discovery.k8s.io", &["endpointslices"], READ),
+        rule(groups::DISCOVERY, &["endpointslices"], READ),
         rule(
-            HYPERSHIFT,
+            groups::HYPERSHIFT,
             &["hostedcontrolplanes"],
             &["get", "list", "patch", "update", "watch"],
         ),
-        rule(HYPERSHIFT, &["hostedcontrolplanes/finalizers"], &["update"]),
-        rule(HYPERSHIFT, &["hostedcontrolplanes/status"], &["patch", "update"]),
+        rule(groups::HYPERSHIFT, &["hostedcontrolplanes/finalizers"], &["update"]),
+        rule(
+            groups::HYPERSHIFT,
+            &["hostedcontrolplanes/status"],
+            &["patch", "update"],
+        ),
     ]);
     rules.extend(housekeeping_rules());
     rules
@@ -41,11 +43,11 @@ pub fn pki_operator_rules() -> Vec<PolicyRule> {
         rule("", &["configmaps"], &["create", "get", "list", "patch", "watch"]),
         // The addresses that load balancers got.
         rule("", &["services"], READ),
-        rule(HYPERSHIFT, &["hostedcontrolplanes"], READ),
-        rule(HYPERSHIFT, &["hostedcontrolplanes/status"], &["patch"]),
+        rule(groups::HYPERSHIFT, &["hostedcontrolplanes"], READ),
+        rule(groups::HYPERSHIFT, &["hostedcontrolplanes/status"], &["patch"]),
         // An owner that blocks until its dependents are gone may be named only by who may change its finalizers
         // (kubernetes, plugin/pkg/admission/gc).
-        rule(HYPERSHIFT, &["hostedcontrolplanes/finalizers"], &["update"]),
+        rule(groups::HYPERSHIFT, &["hostedcontrolplanes/finalizers"], &["update"]),
     ];
     rules.extend(housekeeping_rules());
     rules
@@ -58,13 +60,21 @@ pub fn config_operator_rules() -> Vec<PolicyRule> {
         rule("", &["endpoints", "pods", "secrets", "services"], READ),
         rule("apps", &["deployments", "statefulsets"], READ),
         rule(
-            "cluster.x-k8s.io",
+            groups::CLUSTER_API,
             &["machinedeployments", "machines", "machinesets"],
             &["get", "list", "patch", "watch"],
         ),
-        rule(HYPERSHIFT, &["controlplanecomponents", "hostedcontrolplanes"], READ),
-        rule(HYPERSHIFT, &["hostedcontrolplanes/finalizers"], &["update"]),
-        rule(HYPERSHIFT, &["hostedcontrolplanes/status"], &["patch", "update"]),
+        rule(
+            groups::HYPERSHIFT,
+            &["controlplanecomponents", "hostedcontrolplanes"],
+            READ,
+        ),
+        rule(groups::HYPERSHIFT, &["hostedcontrolplanes/finalizers"], &["update"]),
+        rule(
+            groups::HYPERSHIFT,
+            &["hostedcontrolplanes/status"],
+            &["patch", "update"],
+        ),
     ];
     rules.extend(housekeeping_rules());
     rules
@@ -76,17 +86,21 @@ pub fn component_rules() -> Vec<PolicyRule> {
         rule("", &["configmaps", "secrets", "serviceaccounts", "services"], WRITE),
         rule("apps", &["deployments", "statefulsets"], WRITE),
         rule("batch", &["cronjobs", "jobs"], WRITE),
-        rule(HYPERSHIFT, &["controlplanecomponents"], WRITE),
-        rule(HYPERSHIFT, &["controlplanecomponents/status"], &["patch", "update"]),
+        rule(groups::HYPERSHIFT, &["controlplanecomponents"], WRITE),
+        rule(
+            groups::HYPERSHIFT,
+            &["controlplanecomponents/status"],
+            &["patch", "update"],
+        ),
         rule(
             "monitoring.coreos.com",
             &["podmonitors", "prometheusrules", "servicemonitors"],
             WRITE,
         ),
         rule("policy", &["poddisruptionbudgets"], WRITE),
-        rule(RBAC, &["rolebindings", "roles"], WRITE),
+        rule(groups::RBAC, &["rolebindings", "roles"], WRITE),
         // Whoever grants a right must have it, or may hand on any.
-        rule(RBAC, &["roles"], &["bind", "escalate"]),
+        rule(groups::RBAC, &["roles"], &["bind", "escalate"]),
     ]
 }
 
@@ -99,7 +113,7 @@ pub fn housekeeping_rules() -> Vec<PolicyRule> {
             &["leases"],
             &["create", "get", "patch", "update"],
         ),
-        rule("events.k8s.io", &["events"], &["create", "patch"]),
+        rule(groups::EVENTS, &["events"], &["create", "patch"]),
     ]
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn object(control_plane: &HostedControlPlane, name: &str) -> ControlP
     object.metadata.namespace.clone_from(&control_plane.metadata.namespace);
     object.metadata.owner_references = control_plane.controller_owner_ref(&()).map(|owner| vec![owner]);
     object.metadata.labels = Some(BTreeMap::from([
-        (ours::MANAGED_BY.as_str().to_owned(), ours::MANAGED_BY_US.to_owned()),
+        ours::label(),
         (labels::CONTROL_PLANE_COMPONENT.as_str().to_owned(), name.to_owned()),
     ]));
     let cluster = annotations::CLUSTER.as_str();

@@ -222,8 +222,7 @@ impl Place<'_> {
 }
 
 fn ours<K: Kind + Resource<Scope = NamespaceResourceScope>>(scope: &Scope) -> Watch<K> {
-    let selector = format!("{}={}", ours::MANAGED_BY, ours::MANAGED_BY_US);
-    scope.watch().labels(&selector)
+    scope.watch().labels(&ours::selector())
 }
 
 fn named<K: Kind>(store: &Store<K>, namespace: &str, form: fn(Arc<K>) -> Workload) -> Vec<(String, Workload)> {

@@ -2,14 +2,11 @@
 //! never come.
 
 use hyperplane_api::{
-    constants::{ConditionType, conditions::control_plane_component},
+    constants::{ConditionType, conditions::control_plane_component, objects::components},
     hypershift::control_plane_component::ControlPlaneComponentStatus,
 };
 
 use crate::{component::Component, decide::Observed, images, inputs::Inputs};
-
-/// The component that all but a few wait for.
-const API_SERVER: &str = "kube-apiserver";
 
 /// What a component waits for, and what it does not wait for although it is declared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,7 +19,8 @@ pub(crate) struct Dependencies {
 
 /// The dependencies of a component in one control plane.
 pub(crate) fn of(component: &Component, inputs: &Inputs<'_>) -> Dependencies {
-    let implicit = (!component.traits.precedes_api_server).then_some(API_SERVER);
+    // All but a few wait for it.
+    let implicit = (!component.traits.precedes_api_server).then_some(components::API_SERVER);
     let mut dependencies = Dependencies::default();
     for name in component.dependencies.iter().copied().chain(implicit) {
         let is_known = dependencies.wanted.contains(&name) || dependencies.dropped.contains(&name);

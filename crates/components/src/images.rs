@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use hyperplane_api::{
-    constants::{Annotation, annotations},
+    constants::{
+        Annotation, annotations,
+        objects::{components, roles},
+    },
     hypershift::{etcd::EtcdManagementType, hosted_control_plane::HostedControlPlane, platform_type::PlatformType},
 };
 use hyperplane_planner::release::Release;
@@ -18,38 +21,32 @@ use crate::{
 /// What assets call the image of this program.
 const OURS: &str = "hyperplane";
 
-/// What assets call the Cluster API provider of whichever platform a control plane has.
-const PROVIDER: &str = "capi-provider";
-
 /// The images without which a release of Kubernetes cannot be hosted, and on whose side each runs.
 const REQUIRED: &[(&str, Side)] = &[
-    ("etcd", Side::Management),
-    ("kube-apiserver", Side::Management),
-    ("kube-controller-manager", Side::Management),
-    ("kube-scheduler", Side::Management),
-    ("konnectivity-server", Side::Management),
-    ("konnectivity-agent", Side::Hosted),
+    (components::ETCD, Side::Management),
+    (components::API_SERVER, Side::Management),
+    (components::CONTROLLER_MANAGER, Side::Management),
+    (components::SCHEDULER, Side::Management),
+    (components::KONNECTIVITY_SERVER, Side::Management),
+    (components::KONNECTIVITY_AGENT, Side::Hosted),
     ("coredns", Side::Hosted),
     ("kube-proxy", Side::Hosted),
 ];
 
 /// Annotations that replace one image of the release.
 const OVERRIDES: &[(&str, Annotation)] = &[
-    ("cluster-api", annotations::CAPI_MANAGER_IMAGE),
-    ("cluster-autoscaler", annotations::CLUSTER_AUTOSCALER_IMAGE),
-    ("konnectivity-agent", annotations::KONNECTIVITY_AGENT_IMAGE),
-    ("konnectivity-server", annotations::KONNECTIVITY_SERVER_IMAGE),
+    (components::CLUSTER_API, annotations::CAPI_MANAGER_IMAGE),
+    (components::CLUSTER_AUTOSCALER, annotations::CLUSTER_AUTOSCALER_IMAGE),
+    (components::KONNECTIVITY_AGENT, annotations::KONNECTIVITY_AGENT_IMAGE),
+    (components::KONNECTIVITY_SERVER, annotations::KONNECTIVITY_SERVER_IMAGE),
 ];
 
 /// Annotations that replace our own image in one component.
 const OWN_OVERRIDES: &[(&str, Annotation)] = &[
-    ("control-plane-operator", annotations::CONTROL_PLANE_OPERATOR_IMAGE),
-    ("control-plane-pki-operator", annotations::CONTROL_PLANE_OPERATOR_IMAGE),
-    (
-        "hosted-cluster-config-operator",
-        annotations::CONTROL_PLANE_OPERATOR_IMAGE,
-    ),
-    ("machine-approver", annotations::MACHINE_APPROVER_IMAGE),
+    (roles::CONTROL_PLANE_OPERATOR, annotations::CONTROL_PLANE_OPERATOR_IMAGE),
+    (roles::PKI_OPERATOR, annotations::CONTROL_PLANE_OPERATOR_IMAGE),
+    (roles::CONFIG_OPERATOR, annotations::CONTROL_PLANE_OPERATOR_IMAGE),
+    (components::MACHINE_APPROVER, annotations::MACHINE_APPROVER_IMAGE),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,7 +64,7 @@ pub fn missing_images(inputs: &Inputs<'_>) -> Vec<String> {
             Side::Management => inputs.release,
             Side::Hosted => inputs.cluster_release,
         };
-        (*name != "etcd" || has_own_etcd) && of_release(name, release, inputs.control_plane).is_none()
+        (*name != components::ETCD || has_own_etcd) && of_release(name, release, inputs.control_plane).is_none()
     };
     let missing = REQUIRED.iter().filter(is_missing);
     missing.map(|(name, _)| (*name).to_owned()).collect()
@@ -121,7 +118,8 @@ pub fn hosted_image(name: &str, release: &Release, control_plane: &HostedControl
 }
 
 fn of_release(name: &str, release: &Release, control_plane: &HostedControlPlane) -> Option<String> {
-    let (names, annotation) = if name == PROVIDER {
+    // What assets call the provider of whichever platform a control plane has.
+    let (names, annotation) = if name == components::CLUSTER_API_PROVIDER {
         let (platform, annotation) = provider(&control_plane.spec.platform.type_)?;
         // A release of OpenShift has the longer name.
         let names = [

@@ -10,7 +10,10 @@ mod services;
 mod tests;
 
 use hyperplane_api::{
-    constants::{annotations, objects},
+    constants::{
+        annotations,
+        objects::{components, ports, services as service_names},
+    },
     hypershift::{
         hosted_control_plane::HostedControlPlane,
         services::{PublishedService, PublishingStrategyType, ServicePublishingStrategy},
@@ -63,35 +66,32 @@ pub(crate) struct Publishable {
 pub(crate) const PUBLISHABLE: &[Publishable] = &[
     Publishable {
         service: PublishedService::ApiServer,
-        name: objects::services::API_SERVER,
-        component: "kube-apiserver",
+        name: service_names::API_SERVER,
+        component: components::API_SERVER,
         port_name: "client",
-        port: 6443,
-        target_port: 6443,
+        port: ports::API_SERVER,
+        target_port: ports::API_SERVER,
     },
     Publishable {
         service: PublishedService::Konnectivity,
-        name: objects::services::KONNECTIVITY,
-        component: "kube-apiserver",
+        name: service_names::KONNECTIVITY,
+        component: components::API_SERVER,
         port_name: "agent",
-        port: 8091,
-        target_port: 8091,
+        port: ports::KONNECTIVITY,
+        target_port: ports::KONNECTIVITY,
     },
     Publishable {
         service: PublishedService::Ignition,
-        name: objects::services::IGNITION,
-        component: "ignition-server",
+        name: service_names::IGNITION,
+        component: components::IGNITION_SERVER,
         port_name: "https",
         port: 443,
-        target_port: 9090,
+        target_port: ports::IGNITION_SERVER,
     },
 ];
 
 /// The port under which everything is found behind the router.
 pub(crate) const ROUTER_PORT: u16 = 443;
-
-/// The port on which the router's pods listen.
-pub(crate) const ROUTER_TARGET_PORT: u16 = 8443;
 
 /// How an endpoint is published; none where the spec does not say.
 pub(crate) fn strategy<'a>(

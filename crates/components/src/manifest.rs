@@ -3,7 +3,7 @@
 
 use std::{fmt, sync::Arc};
 
-use hyperplane_api::hypershift::control_plane_component::ComponentResource;
+use hyperplane_api::{constants::groups, hypershift::control_plane_component::ComponentResource};
 use k8s_openapi::{
     api::{
         apps::v1::{Deployment, StatefulSet},
@@ -278,7 +278,7 @@ impl ObjectKind {
     pub const fn group(self) -> &'static str {
         match self {
             Self::ConfigMap | Self::Secret | Self::Service | Self::ServiceAccount => "",
-            Self::Role | Self::RoleBinding => "rbac.authorization.k8s.io",
+            Self::Role | Self::RoleBinding => groups::RBAC,
             Self::PodDisruptionBudget => "policy",
             Self::ServiceMonitor | Self::PodMonitor => monitors::GROUP,
             Self::Deployment | Self::StatefulSet => "apps",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hyperplane_api::constants::objects::{bundles, certificates, services};
+use hyperplane_api::constants::objects::{bundles, certificates, ports, services};
 use k8s_openapi::{
     api::core::v1::{Container, ResourceRequirements},
     apimachinery::pkg::api::resource::Quantity,
@@ -101,7 +101,7 @@ fn konnectivity_proxy(program: &str, port: u16, workload: &mut Workload) {
         program.to_owned(),
         format!("--listen=127.0.0.1:{port}"),
         format!("--konnectivity-host={}", services::KONNECTIVITY_LOCAL),
-        "--konnectivity-port=8090".to_owned(),
+        format!("--konnectivity-port={}", ports::KONNECTIVITY_LOCAL),
         format!("--ca-file={TRUST_PATH}/ca.crt"),
         format!("--cert-file={CLIENT_PATH}/tls.crt"),
         format!("--key-file={CLIENT_PATH}/tls.key"),

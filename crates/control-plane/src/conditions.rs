@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hyperplane_api::{
     constants::{
         conditions::{control_plane_component, hosted_control_plane as types},
-        objects::kubeconfigs,
+        objects::{components, kubeconfigs},
         reasons,
     },
     hypershift::{
@@ -19,10 +19,6 @@ use hyperplane_components::{Infrastructure, Judgement, Objects, Subject, Warning
 use hyperplane_runtime::conditions::{Observation, holds};
 
 use crate::health::kubeconfig;
-
-/// The names of the two workloads without which there is no control plane.
-const ETCD: &str = "etcd";
-pub(crate) const API_SERVER: &str = "kube-apiserver";
 
 /// What was seen in one run.
 #[derive(Clone, Debug)]
@@ -159,7 +155,7 @@ fn etcd_available(seen: &Seen<'_>) -> Observation {
     if seen.control_plane.spec.etcd.management_type == EtcdManagementType::Unmanaged {
         return Observation::holds(condition, reasons::ETCD_RUNNING.as_str(), "Its owner runs etcd");
     }
-    let Some(Workload::StatefulSet(set)) = seen.workloads.get(ETCD) else {
+    let Some(Workload::StatefulSet(set)) = seen.workloads.get(components::ETCD) else {
         return Observation::fails(
             condition,
             reasons::STATEFUL_SET_NOT_FOUND.as_str(),
@@ -182,7 +178,7 @@ fn etcd_available(seen: &Seen<'_>) -> Observation {
 
 fn api_server_available(seen: &Seen<'_>) -> Observation {
     let condition = types::KUBE_API_SERVER_AVAILABLE.as_str();
-    let Some(Workload::Deployment(deployment)) = seen.workloads.get(API_SERVER) else {
+    let Some(Workload::Deployment(deployment)) = seen.workloads.get(components::API_SERVER) else {
         return Observation::fails(
             condition,
             reasons::NOT_FOUND.as_str(),

@@ -3,13 +3,13 @@
 //! It serves all namespaces in one process, or one namespace in a process of its own; the code is the same. It writes as
 //! the service account of the control plane that it works for.
 
+mod apply;
 mod balancers;
 mod conditions;
+mod dereference;
 mod health;
-mod read;
 mod reconciler;
 mod status;
-mod write;
 
 use hyperplane_api::{
     constants::ours, hyperplane::distribution_release::DistributionRelease,
@@ -43,8 +43,7 @@ pub struct ControlPlaneSettings {
 pub fn register(manager: &mut Manager, settings: ControlPlaneSettings) {
     let driver = Driver::new(manager, &settings.scope, settings.facts.has_monitors);
     let releases = manager.store(Watch::<DistributionRelease>::all());
-    let selector = format!("{}={}", ours::MANAGED_BY, ours::MANAGED_BY_US);
-    let accounts = settings.scope.watch::<ServiceAccount>().labels(&selector);
+    let accounts = settings.scope.watch::<ServiceAccount>().labels(&ours::selector());
     let watch = settings.scope.watch::<HostedControlPlane>();
     let reconciler = ControlPlanes {
         driver: driver.clone(),
@@ -59,7 +58,7 @@ pub fn register(manager: &mut Manager, settings: ControlPlaneSettings) {
     let builder = driver.watched(builder, Owners::References).watches_referenced(
         Watch::<DistributionRelease>::all(),
         "release-image",
-        read::release_images,
+        dereference::release_images,
         |release| release.spec.image.iter().map(ToString::to_string).collect(),
     );
     builder.register();

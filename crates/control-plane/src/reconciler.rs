@@ -3,7 +3,10 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use hyperplane_api::{
-    constants::{finalizers, objects::roles},
+    constants::{
+        finalizers,
+        objects::{components, roles},
+    },
     hyperplane::distribution_release::DistributionRelease,
     hypershift::{control_plane_component::ControlPlaneComponentStatus, hosted_control_plane::HostedControlPlane},
 };
@@ -19,11 +22,10 @@ use hyperplane_runtime::{Context, EventType, Failure, Next, Reconciler, Store};
 use kube::ResourceExt as _;
 
 use crate::{
-    ControlPlaneSettings, balancers,
-    conditions::{API_SERVER, Seen, is_new_warning, unavailable},
-    health,
-    read::{self, Releases},
-    status, write,
+    ControlPlaneSettings, apply, balancers,
+    conditions::{Seen, is_new_warning, unavailable},
+    dereference::{self, Releases},
+    health, status,
 };
 
 /// How often a control plane that serves is asked whether it still does: nothing else would tell.
@@ -62,7 +64,7 @@ impl Reconciler for ControlPlanes {
         }
         let namespace = control_plane.namespace().unwrap_or_default();
         let context = tenant(context, &self.settings.scope, &namespace, roles::CONTROL_PLANE_OPERATOR)?;
-        let releases = read::releases(&control_plane, &self.releases, &self.shelf);
+        let releases = dereference::releases(&control_plane, &self.releases, &self.shelf);
         match releases {
             Ok(releases) => self.run(&context, &control_plane, &releases).await,
             Err(error) => self.explain(&context, &control_plane, error.to_string()).await,
@@ -86,7 +88,7 @@ impl ControlPlanes {
     fn is_ours(&self, control_plane: &HostedControlPlane) -> bool {
         let only = self.settings.only_release.as_deref();
         serves(&self.settings.scope, control_plane)
-            && only.is_none_or(|only| only == read::control_plane_image(control_plane))
+            && only.is_none_or(|only| only == dereference::control_plane_image(control_plane))
     }
 
     async fn run(
@@ -96,8 +98,8 @@ impl ControlPlanes {
         releases: &Releases,
     ) -> Result<Next, Failure> {
         let management = self.settings.facts.management(control_plane);
-        write::services(context, control_plane, &management).await?;
-        write::default_account(context, control_plane).await?;
+        apply::services(context, control_plane, &management).await?;
+        apply::default_account(context, control_plane).await?;
         let found = self.look(control_plane, management);
         let inputs = Inputs {
             control_plane,
@@ -149,7 +151,7 @@ impl ControlPlanes {
             warnings: &warnings,
             release_problems: missing,
             unavailable: &unavailable(&reports),
-            encryption: encryption_up_to_date(inputs, observed.workloads.get(API_SERVER)),
+            encryption: encryption_up_to_date(inputs, observed.workloads.get(components::API_SERVER)),
             health: self.health(inputs.objects, &observed).await,
             troubles: &self.troubles(context, &namespace, inputs.infrastructure).await,
             ..Seen::new(
@@ -170,7 +172,7 @@ impl ControlPlanes {
     /// What the published endpoint answers, as soon as there is somebody to answer.
     async fn health(&self, objects: &Objects, observed: &Observed) -> Option<Result<(), String>> {
         let kubeconfig = health::kubeconfig(objects)?;
-        if !observed.workloads.contains_key(API_SERVER) {
+        if !observed.workloads.contains_key(components::API_SERVER) {
             return None;
         }
         Some(health::check(&self.settings.reach, kubeconfig).await)
@@ -185,7 +187,7 @@ impl ControlPlanes {
         let services = self.driver.services(namespace);
         let mut troubles = Vec::new();
         for name in balancers::without_address(services.iter().map(AsRef::as_ref)) {
-            match read::events_of_service(context, namespace, &name).await {
+            match dereference::events_of_service(context, namespace, &name).await {
                 Ok(events) => troubles.extend(balancers::trouble(&name, &events)),
                 Err(failure) => {
                     tracing::debug!(%namespace, service = name, error = %failure.report(), "Read no events.");

@@ -14,7 +14,7 @@ use hyperplane_api::{
     },
 };
 use hyperplane_components::Objects;
-use hyperplane_runtime::conditions::{holds, merge};
+use hyperplane_runtime::conditions::{holds, merge, written};
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
@@ -60,8 +60,7 @@ fn transition(before: Option<&HostedControlPlaneStatus>, image: Option<&str>, no
     let image = image?;
     let known = before.filter(|before| before.release_image.as_deref() == Some(image));
     let known = known.and_then(|before| before.last_release_image_transition_time.clone());
-    // The wire carries whole seconds; a fraction would differ from what comes back.
-    known.or_else(|| Some(Time(Timestamp::from_second(now.as_second()).unwrap_or(now))))
+    known.or_else(|| Some(written(now)))
 }
 
 /// The image that every component reached last.

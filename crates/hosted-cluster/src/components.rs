@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use hyperplane_api::{
-    constants::{Annotation, annotations, finalizers},
+    constants::{Annotation, annotations, finalizers, objects::components},
     hypershift::{hosted_cluster::HostedCluster, hosted_control_plane::HostedControlPlane},
 };
 use hyperplane_component_driver::{Driver, Facts, revision};
@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// Deployments whose pods must outlive the machines.
-pub(crate) const KEPT: [&str; 2] = ["cluster-api", "capi-provider"];
+pub(crate) const KEPT: [&str; 2] = [components::CLUSTER_API, components::CLUSTER_API_PROVIDER];
 
 /// Whether a manager of Cluster API runs for a cluster: its release carries one, and the platform has a provider.
 pub(crate) fn runs_cluster_api(cluster: &HostedCluster, pair: &ReleasePair, platform: &dyn Platform) -> bool {
@@ -44,7 +44,7 @@ pub(crate) fn runs_cluster_api(cluster: &HostedCluster, pair: &ReleasePair, plat
         image.is_some() || image_override.of(cluster).is_some()
     };
     !annotations::DISABLE_MACHINE_MANAGEMENT.is_true(cluster)
-        && has("cluster-api", annotations::CAPI_MANAGER_IMAGE)
+        && has(components::CLUSTER_API, annotations::CAPI_MANAGER_IMAGE)
         && has(provider.component, provider.image_override)
 }
 

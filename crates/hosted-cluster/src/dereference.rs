@@ -8,6 +8,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use hyperplane_api::{
     cluster_api::cluster::Cluster,
+    constants::{objects::components, ours},
     hyperplane::distribution_release::DistributionRelease,
     hypershift::{
         hosted_cluster::{HostedCluster, InfraId},
@@ -119,7 +120,7 @@ pub(crate) async fn dereference(
         ignition_server: stores
             .deployments
             .namespace(&name)
-            .get("ignition-server")
+            .get(components::IGNITION_SERVER)
             .filter(|_| is_ours),
         zones: stores.zones(cluster),
         closed_networks: stores.closed_networks(networks),
@@ -131,7 +132,7 @@ pub(crate) async fn dereference(
 
 fn taken_names(stores: &Stores, cluster: &HostedCluster) -> Vec<String> {
     let beside = stores.user_secrets.namespace(cluster.namespace().unwrap_or_default());
-    let is_taken = |name: &String| beside.get(name).is_some_and(|found| !metadata::is_ours(found.as_ref()));
+    let is_taken = |name: &String| beside.get(name).is_some_and(|found| !ours::is_ours(found.as_ref()));
     names::beside(cluster).into_iter().filter(is_taken).collect()
 }
 

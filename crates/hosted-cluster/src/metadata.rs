@@ -7,26 +7,16 @@ use hyperplane_api::{
     hypershift::hosted_cluster::HostedCluster,
 };
 use k8s_openapi::{api::core::v1::Namespace, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use kube::{Resource, ResourceExt as _};
+use kube::ResourceExt as _;
 
 use crate::names;
-
-/// The selector of everything that we make.
-pub(crate) fn our_selector() -> String {
-    format!("{}={}", ours::MANAGED_BY, ours::MANAGED_BY_US)
-}
-
-/// The selector of everything that others make.
-pub(crate) fn others_selector() -> String {
-    format!("{}!={}", ours::MANAGED_BY, ours::MANAGED_BY_US)
-}
 
 /// The metadata of an object in a namespace that is made for a cluster.
 pub(crate) fn in_namespace(cluster: &HostedCluster, namespace: &str, name: &str) -> ObjectMeta {
     ObjectMeta {
         name: Some(name.to_owned()),
         namespace: Some(namespace.to_owned()),
-        labels: Some(BTreeMap::from([our_label()])),
+        labels: Some(BTreeMap::from([ours::label()])),
         annotations: Some(BTreeMap::from([pair(annotations::CLUSTER, &names::title(cluster))])),
         ..ObjectMeta::default()
     }
@@ -45,11 +35,6 @@ pub(crate) fn outside(cluster: &HostedCluster, name: &str) -> ObjectMeta {
     metadata
 }
 
-/// The label of everything that we make.
-pub(crate) fn our_label() -> (String, String) {
-    (ours::MANAGED_BY.as_str().to_owned(), ours::MANAGED_BY_US.to_owned())
-}
-
 /// An annotation.
 pub(crate) fn pair(key: Annotation, value: &str) -> (String, String) {
     (key.as_str().to_owned(), value.to_owned())
@@ -59,11 +44,4 @@ pub(crate) fn pair(key: Annotation, value: &str) -> (String, String) {
 pub(crate) fn is_claimed(namespace: &Namespace, cluster: &HostedCluster) -> bool {
     let claimant = ours::CLAIMED_BY.of(namespace);
     claimant.is_some() && claimant == cluster.metadata.uid.as_deref()
-}
-
-/// Whether an object was made by us.
-pub(crate) fn is_ours<K: Resource>(object: &K) -> bool {
-    let labels = object.meta().labels.as_ref();
-    let value = labels.and_then(|labels| labels.get(ours::MANAGED_BY.as_str()));
-    value.is_some_and(|value| value == ours::MANAGED_BY_US)
 }

@@ -14,8 +14,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::names;
 
-/// The label of a node with its zone.
-const ZONE: &str = "topology.kubernetes.io/zone";
 /// Taints that say how a node is at the moment. A control plane keeps what it was rendered with for longer than that.
 const MOMENTARY: &str = "node.kubernetes.io/";
 /// The effect of a taint that only asks.
@@ -117,7 +115,9 @@ impl PlainNode {
     /// Its zone; empty where it has none.
     pub(crate) fn zone(&self) -> &str {
         let labels = self.metadata.labels.as_ref();
-        labels.and_then(|labels| labels.get(ZONE)).map_or("", String::as_str)
+        labels
+            .and_then(|labels| labels.get(labels::ZONE.as_str()))
+            .map_or("", String::as_str)
     }
 
     /// For which control planes alone it is, by their namespaces.
@@ -165,7 +165,7 @@ mod tests {
     use crate::testing::cluster;
 
     fn node(zone: Option<&str>, change: &Value) -> PlainNode {
-        let labels = zone.map(|zone| json!({ZONE: zone, "role": "hosting"}));
+        let labels = zone.map(|zone| json!({labels::ZONE.as_str(): zone, "role": "hosting"}));
         let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a", "labels": labels},
             "spec": change, "status": {"conditions": [{"type": "Ready", "status": "True"}]}});
         serde_json::from_value(node).unwrap()

@@ -6,8 +6,9 @@ mod tests;
 
 use std::{sync::Arc, time::Duration};
 
-use hyperplane_api::hypershift::{
-    availability::AvailabilityPolicy, etcd::EtcdManagementType, hosted_cluster::HostedCluster,
+use hyperplane_api::{
+    constants::objects::components::ETCD,
+    hypershift::{availability::AvailabilityPolicy, etcd::EtcdManagementType, hosted_cluster::HostedCluster},
 };
 use hyperplane_components::{ETCD_RECOVERY, FailingMember, recovered_member};
 use jiff::Timestamp;
@@ -18,9 +19,6 @@ use k8s_openapi::api::{
 };
 use kube::ResourceExt as _;
 
-/// The StatefulSet whose pods are the members.
-pub(crate) const ETCD: &str = "etcd";
-
 /// How often it is looked again while a member is not ready: its pod announces itself to nobody here.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
 
@@ -28,7 +26,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(30);
 const FEWEST: i32 = 3;
 
 /// The containers of a pod whose failures are those of the member. What runs beside it says nothing about its data.
-const OF_MEMBER: [&str; 2] = ["etcd", "reset-member"];
+const OF_MEMBER: [&str; 2] = [ETCD, "reset-member"];
 
 /// From when on a container keeps failing: it was started again so often, and is held back now. Fewer failures pass by
 /// themselves, and a member without its data is worth less than one that is late.

@@ -4,6 +4,7 @@
 mod configuration;
 
 use hyperplane_api::{
+    common::LocalObjectReference,
     constants::objects::{certificates, copies, keys},
     hypershift::hosted_cluster::{HostedCluster, HostedClusterSpec},
 };
@@ -115,72 +116,84 @@ fn of_platform(copy: SecretCopy, purpose: Purpose) -> Order {
     }
 }
 
+/// A reference that has a field of its own.
+struct Fixed {
+    kind: SourceKind,
+    purpose: Purpose,
+    field: &'static str,
+    name: fn(&HostedClusterSpec) -> Option<&LocalObjectReference>,
+    target: &'static str,
+    keys: &'static [&'static str],
+}
+
+const FIXED: &[Fixed] = &[
+    Fixed {
+        kind: SourceKind::Secret,
+        purpose: Purpose::PullSecret,
+        field: "spec.pullSecret",
+        name: |spec| Some(&spec.pull_secret),
+        target: copies::PULL_SECRET,
+        keys: &[keys::PULL_SECRET],
+    },
+    Fixed {
+        kind: SourceKind::Secret,
+        purpose: Purpose::SshKey,
+        field: "spec.sshKey",
+        name: |spec| spec.ssh_key.as_ref(),
+        target: copies::SSH_KEY,
+        keys: &[keys::SSH_KEY],
+    },
+    Fixed {
+        kind: SourceKind::Secret,
+        purpose: Purpose::AuditWebhook,
+        field: "spec.auditWebhook",
+        name: |spec| spec.audit_webhook.as_ref(),
+        target: copies::AUDIT_WEBHOOK,
+        keys: &[keys::AUDIT_WEBHOOK],
+    },
+    Fixed {
+        kind: SourceKind::Secret,
+        purpose: Purpose::SigningKey,
+        field: "spec.serviceAccountSigningKey",
+        name: |spec| spec.service_account_signing_key.as_ref(),
+        target: certificates::SERVICE_ACCOUNT_KEYS,
+        keys: &[SIGNING_KEY],
+    },
+    Fixed {
+        kind: SourceKind::Secret,
+        purpose: Purpose::EtcdClient,
+        field: "spec.etcd.unmanaged.tls.clientSecret",
+        name: |spec| spec.etcd.unmanaged.as_ref().map(|etcd| &etcd.tls.client_secret),
+        target: certificates::ETCD_CLIENT,
+        keys: &[
+            keys::ETCD_CLIENT_CA,
+            keys::ETCD_CLIENT_CERTIFICATE,
+            keys::ETCD_CLIENT_KEY,
+        ],
+    },
+    Fixed {
+        kind: SourceKind::ConfigMap,
+        purpose: Purpose::TrustBundle,
+        field: "spec.additionalTrustBundle",
+        name: |spec| spec.additional_trust_bundle.as_ref(),
+        target: copies::USER_CA_BUNDLE,
+        keys: &[keys::USER_CA_BUNDLE],
+    },
+];
+
 /// The references that have a field of their own.
 fn fixed(spec: &HostedClusterSpec) -> impl Iterator<Item = Order> {
-    let secret = |purpose, field: &str, source: &str, target: &str, keys: &[&str]| Order {
-        kind: SourceKind::Secret,
-        purpose,
-        field: field.to_owned(),
-        source: source.to_owned(),
-        target: target.to_owned(),
-        keys: keys.iter().copied().map(KeyCopy::same).collect(),
-    };
-    let name = |reference: Option<&hyperplane_api::common::LocalObjectReference>| {
-        reference.map(|reference| reference.name.clone()).unwrap_or_default()
-    };
-    let etcd = spec.etcd.unmanaged.as_ref().map(|etcd| &etcd.tls.client_secret);
-    let orders = [
-        secret(
-            Purpose::PullSecret,
-            "spec.pullSecret",
-            &spec.pull_secret.name,
-            copies::PULL_SECRET,
-            &[keys::PULL_SECRET],
-        ),
-        secret(
-            Purpose::SshKey,
-            "spec.sshKey",
-            &name(spec.ssh_key.as_ref()),
-            copies::SSH_KEY,
-            &[keys::SSH_KEY],
-        ),
-        secret(
-            Purpose::AuditWebhook,
-            "spec.auditWebhook",
-            &name(spec.audit_webhook.as_ref()),
-            copies::AUDIT_WEBHOOK,
-            &[keys::AUDIT_WEBHOOK],
-        ),
-        secret(
-            Purpose::SigningKey,
-            "spec.serviceAccountSigningKey",
-            &name(spec.service_account_signing_key.as_ref()),
-            certificates::SERVICE_ACCOUNT_KEYS,
-            &[SIGNING_KEY],
-        ),
-        secret(
-            Purpose::EtcdClient,
-            "spec.etcd.unmanaged.tls.clientSecret",
-            &name(etcd),
-            certificates::ETCD_CLIENT,
-            &[
-                keys::ETCD_CLIENT_CA,
-                keys::ETCD_CLIENT_CERTIFICATE,
-                keys::ETCD_CLIENT_KEY,
-            ],
-        ),
-        Order {
-            kind: SourceKind::ConfigMap,
-            ..secret(
-                Purpose::TrustBundle,
-                "spec.additionalTrustBundle",
-                &name(spec.additional_trust_bundle.as_ref()),
-                copies::USER_CA_BUNDLE,
-                &[keys::USER_CA_BUNDLE],
-            )
-        },
-    ];
+    let orders = FIXED.iter().map(|row| Order {
+        kind: row.kind,
+        purpose: row.purpose,
+        field: row.field.to_owned(),
+        source: (row.name)(spec)
+            .map(|reference| reference.name.clone())
+            .unwrap_or_default(),
+        target: row.target.to_owned(),
+        keys: row.keys.iter().copied().map(KeyCopy::same).collect(),
+    });
     // The pull secret is required, so that an empty name is a mistake and not an absence.
     let is_wanted = |order: &Order| !order.source.is_empty() || order.purpose == Purpose::PullSecret;
-    orders.into_iter().filter(is_wanted)
+    orders.filter(is_wanted)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hyperplane_api::{
     cluster_api::{cluster::Cluster, machine::Machine},
-    constants::annotations,
+    constants::{annotations, ours},
     hyperplane::distribution_release::DistributionRelease,
     hypershift::{hosted_cluster::HostedCluster, hosted_control_plane::HostedControlPlane, node_pool::NodePool},
     infrastructure::{agent_cluster::AgentCluster, kubevirt_cluster::KubevirtCluster},
@@ -20,7 +20,7 @@ use k8s_openapi::api::{
 use kube::{ResourceExt as _, core::PartialObjectMeta};
 
 use crate::{
-    infra_id, metadata, names,
+    infra_id, names,
     nodes::{self, PlainNode, Wishes},
     settings::{ManagementNetworks, ServedKinds},
     surroundings,
@@ -179,10 +179,10 @@ pub(crate) fn made_for<K: Kind>(store: &Store<K>, title: &str) -> Vec<Arc<K>> {
 
 /// The watch of everything of a kind that we make.
 pub(crate) fn ours<K: Kind>() -> Watch<K> {
-    Watch::all().labels(&metadata::our_selector())
+    Watch::all().labels(&ours::selector())
 }
 
 /// The watch of everything of a kind that others make.
 pub(crate) fn of_others<K: Kind>() -> Watch<K> {
-    Watch::all().labels(&metadata::others_selector())
+    Watch::all().labels(&ours::others_selector())
 }

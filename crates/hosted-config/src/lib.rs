@@ -9,6 +9,9 @@ mod nodes;
 mod objects;
 mod reconciler;
 mod rollout;
+#[cfg(test)]
+#[path = "../../api/tests/support/samples.rs"]
+mod samples;
 mod status;
 mod version;
 mod webhooks;
@@ -43,7 +46,7 @@ pub struct HostedConfigSettings {
 
 /// Adds the operator to a manager.
 pub fn register(manager: &mut Manager, settings: HostedConfigSettings) {
-    let selector = format!("{}={}", ours::MANAGED_BY, ours::MANAGED_BY_US);
+    let selector = ours::selector();
     let scope = settings.scope.clone();
     let secrets = scope.watch::<Secret>().labels(&selector);
     let config_maps = scope.watch::<ConfigMap>().labels(&selector);

@@ -14,7 +14,7 @@ mod tests;
 use std::{collections::BTreeMap, net::IpAddr};
 
 use hyperplane_api::{
-    constants::{annotations, labels, ours},
+    constants::{annotations, labels, objects::components, ours},
     hypershift::{hosted_control_plane::HostedControlPlane, networking::ClusterNetworking},
 };
 use hyperplane_components::{Endpoint, hosted_image};
@@ -28,7 +28,7 @@ use serde::de::DeserializeOwned;
 pub(crate) const SYSTEM_NAMESPACE: &str = "kube-system";
 
 /// The workloads among the objects that run on every node.
-pub(crate) const DAEMON_SETS: &[&str] = &["konnectivity-agent", "kube-proxy"];
+pub(crate) const DAEMON_SETS: &[&str] = &[components::KONNECTIVITY_AGENT, "kube-proxy"];
 /// The other workloads among them.
 pub(crate) const DEPLOYMENTS: &[&str] = &["coredns"];
 
@@ -131,10 +131,7 @@ impl Set {
 }
 
 fn marked<K: Resource>(mut object: K) -> K {
-    let marks = [
-        (labels::MANAGED.as_str().to_owned(), "true".to_owned()),
-        (ours::MANAGED_BY.as_str().to_owned(), ours::MANAGED_BY_US.to_owned()),
-    ];
+    let marks = [(labels::MANAGED.as_str().to_owned(), "true".to_owned()), ours::label()];
     object.meta_mut().labels.get_or_insert_with(BTreeMap::new).extend(marks);
     object
 }

@@ -24,7 +24,7 @@ use k8s_openapi::{
 use kube::ResourceExt as _;
 
 use crate::{
-    HostedConfigSettings, NAME,
+    HostedConfigSettings,
     ending::{self, Removal},
     hosted,
     objects::{self, Wanted},
@@ -116,7 +116,7 @@ impl HostedConfig {
         }
         let removal = if answers(control_plane) {
             let namespace = control_plane.namespace().unwrap_or_default();
-            let remaining = async { hosted::remove_cloud_resources(&self.remote(&namespace).await?).await };
+            let remaining = async { hosted::remove_cloud_resources(&self.remote(context, &namespace).await?).await };
             match self.in_time(control_plane, remaining).await {
                 Ok(remaining) => Removal::Remaining(remaining),
                 Err(failure) => Removal::Failed(failure.report()),
@@ -159,7 +159,7 @@ impl HostedConfig {
         release: &Release,
     ) -> Result<Visit, Failure> {
         let namespace = control_plane.namespace().unwrap_or_default();
-        let remote = self.remote(&namespace).await?;
+        let remote = self.remote(context, &namespace).await?;
         let held_up = self.bring_in_line(control_plane, release, &remote).await?;
         for name in hosted::remove_webhooks(&remote, &namespace, &self.closed_services(&namespace)).await? {
             let message = format!("Removed webhook configuration {name}: it would call the management cluster");
@@ -182,11 +182,11 @@ impl HostedConfig {
         closed.map(|service| service.name_any()).collect()
     }
 
-    async fn remote(&self, namespace: &str) -> Result<Remote, Failure> {
+    async fn remote(&self, context: &Context, namespace: &str) -> Result<Remote, Failure> {
         let waits = || Failure::wait(format!("Secret {}", kubeconfigs::CONFIG_OPERATOR));
         let kubeconfig = self.kubeconfig(namespace).ok_or_else(waits)?;
         let client = self.settings.reach.client(&kubeconfig.0).await?;
-        Ok(Remote::new(&client, format!("hyperplane/{NAME}"), &self.fence))
+        Ok(Remote::new(&client, context.field_manager(), &self.fence))
     }
 
     fn kubeconfig(&self, namespace: &str) -> Option<ByteString> {

@@ -11,7 +11,7 @@ use hyperplane_api::{
     },
 };
 use hyperplane_planner::{catalogue, release::Release, version::Version};
-use hyperplane_runtime::conditions::Observation;
+use hyperplane_runtime::conditions::{Observation, written};
 use jiff::Timestamp;
 
 /// Updates that are offered at most; the schema takes no more.
@@ -52,7 +52,7 @@ pub(crate) fn version_status(
             image,
             Some(release.version.number()),
             *progress == Progress::Complete,
-            now,
+            &written(now),
         ),
         observed_generation: control_plane.metadata.generation.unwrap_or_default(),
         available_updates: Some(updates),

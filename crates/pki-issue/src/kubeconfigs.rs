@@ -3,15 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use hyperplane_api::constants::objects::{certificates, copies, keys, kubeconfigs, services, signers};
+use hyperplane_api::constants::objects::{
+    certificates, copies, keys, kubeconfigs, ports::API_SERVER, services, signers,
+};
 
 use crate::{
     table::{LEAVES, Leaf, LeafRow, Names, SIGNERS, Usage, row},
     wanted::{Published, SecretKey, ServiceAccount, Wanted},
 };
-
-/// The port of the API server, wherever it is reached without a publisher between.
-const API_SERVER_PORT: u16 = 6443;
 
 /// A kubeconfig.
 #[derive(Clone, Debug)]
@@ -134,13 +133,13 @@ impl Server {
             },
             Self::FurtherName => match (&wanted.api_server_name, &wanted.api_server) {
                 (Some(name), Published::At { port, .. }) => Some(name.url(*port)),
-                (Some(name), Published::Unused) => Some(name.url(API_SERVER_PORT)),
+                (Some(name), Published::Unused) => Some(name.url(API_SERVER)),
                 _ => None,
             },
-            Self::ThisPod => Some(format!("https://localhost:{API_SERVER_PORT}")),
+            Self::ThisPod => Some(format!("https://localhost:{API_SERVER}")),
             Self::Service => {
                 let (service, namespace) = (services::API_SERVER, &wanted.namespace);
-                Some(format!("https://{service}.{namespace}.svc:{API_SERVER_PORT}"))
+                Some(format!("https://{service}.{namespace}.svc:{API_SERVER}"))
             }
         }
     }

@@ -6,10 +6,6 @@ use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Secret;
 use kube::{Api, api::PostParams};
 
-/// Who makes authorities and keys of tokens. They are created, not applied: a write that comes late must not replace one
-/// that somebody trusts.
-const CREATOR: &str = "hyperplane/pki";
-
 /// Carries out a plan.
 pub(crate) async fn apply(
     context: &Context,
@@ -37,10 +33,12 @@ pub(crate) async fn apply(
     Ok(())
 }
 
+/// Makes an authority or a key of tokens. They are created, not applied: a write that comes late must not replace one that
+/// somebody trusts.
 async fn create(context: &Context, wanted: &Wanted, secret: &Secret) -> Result<(), Failure> {
     let api: Api<Secret> = Api::namespaced(context.client().clone(), &wanted.namespace);
     let parameters = PostParams {
-        field_manager: Some(CREATOR.to_owned()),
+        field_manager: Some(context.field_manager().to_owned()),
         ..PostParams::default()
     };
     api.create(&parameters, secret).await?;

@@ -3,13 +3,13 @@
 //! A mistake in one field must not let certificates run out: what cannot be understood is left out and told, and the rest
 //! goes on.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, net::IpAddr};
 
 use hyperplane_api::{
     constants::{
         annotations::{CERTIFICATE_RENEWAL, CERTIFICATE_VALIDITY, CLUSTER},
         objects::{keys, kubeconfigs},
-        ours::{KEY_ALGORITHM, MANAGED_BY, MANAGED_BY_US},
+        ours::{self, KEY_ALGORITHM},
     },
     hypershift::{
         dns::DomainName, etcd::EtcdManagementType, hosted_control_plane::HostedControlPlane,
@@ -21,11 +21,6 @@ use hyperplane_pki_issue::{
     Etcd, Host, KeyAlgorithm, Lifetime, Published, SecretKey, ServiceAccount, ServiceAccountKey, Wanted, first_address,
 };
 use kube::{Resource as _, ResourceExt as _};
-
-/// Where nodes find the API server, if nobody says otherwise; kube-apiserver is told the same.
-const ADVERTISED: &str = "172.20.0.1";
-/// The same with addresses of version 6.
-const ADVERTISED_V6: &str = "fd00::1";
 
 /// What the certificates of a control plane are made of, and what could not be understood, in sentences.
 #[derive(Clone, Debug)]
@@ -40,20 +35,12 @@ pub(crate) fn build(control_plane: &HostedControlPlane, infrastructure: &Infrast
     let spec = &control_plane.spec;
     let default = ClusterNetworking::default();
     let networking = spec.networking.as_ref().unwrap_or(&default);
-    let networks = networking
-        .service_network
-        .iter()
-        .map(|network| first_address(network.cidr.as_str()));
-    let service_addresses = networks
-        .filter_map(|first| understood(first, "spec.networking.serviceNetwork", &mut mistakes))
-        .collect();
+    let service_addresses = service_addresses(networking, &mut mistakes);
     let is_pending = !infrastructure.missing.is_empty();
     let mut publish = |endpoint: &Option<Endpoint>| published(endpoint.as_ref(), is_pending, &mut mistakes);
     let api_server = publish(&infrastructure.api_server);
     let konnectivity = publish(&infrastructure.konnectivity);
     let ignition = publish(&infrastructure.ignition);
-    let name = spec.kube_api_server_dns_name.as_ref().map(DomainName::as_str);
-    let name = name.filter(|name| !name.is_empty()).map(Host::parse);
     let wanted = Wanted {
         namespace: control_plane.namespace().unwrap_or_default(),
         cluster: control_plane.name_any(),
@@ -62,27 +49,12 @@ pub(crate) fn build(control_plane: &HostedControlPlane, infrastructure: &Infrast
         api_server,
         konnectivity,
         ignition,
-        api_server_name: name.and_then(|name| understood(name, "spec.kubeAPIServerDNSName", &mut mistakes)),
+        api_server_name: api_server_name(control_plane, &mut mistakes),
         api_server_addresses: addresses(control_plane, networking, &mut mistakes),
         algorithm: algorithm(control_plane, &mut mistakes),
         lifetime: lifetime(control_plane, &mut mistakes),
-        service_accounts: hosted_service_accounts()
-            .map(|(component, account)| ServiceAccount {
-                component: component.to_owned(),
-                namespace: account.namespace.to_owned(),
-                name: account.name.to_owned(),
-            })
-            .collect(),
-        admin_kubeconfig: spec.kubeconfig.as_ref().map_or_else(
-            || SecretKey {
-                name: kubeconfigs::ADMIN.to_owned(),
-                key: keys::KUBECONFIG.to_owned(),
-            },
-            |place| SecretKey {
-                name: place.name.clone(),
-                key: place.key.clone(),
-            },
-        ),
+        service_accounts: service_accounts(),
+        admin_kubeconfig: admin_kubeconfig(control_plane),
         service_account_key: match spec.service_account_signing_key {
             Some(_) => ServiceAccountKey::Given,
             None => ServiceAccountKey::Generated,
@@ -91,7 +63,7 @@ pub(crate) fn build(control_plane: &HostedControlPlane, infrastructure: &Infrast
             EtcdManagementType::Unmanaged => Etcd::Given,
             _ => Etcd::Managed,
         },
-        labels: BTreeMap::from([(MANAGED_BY.to_string(), MANAGED_BY_US.to_owned())]),
+        labels: BTreeMap::from([ours::label()]),
         annotations: CLUSTER
             .of(control_plane)
             .map(|cluster| (CLUSTER.to_string(), cluster.to_owned()))
@@ -106,6 +78,14 @@ fn understood<T>(result: Result<T, impl ToString>, field: &str, mistakes: &mut V
     result
         .map_err(|error| mistakes.push(format!("{field}: {}", error.to_string())))
         .ok()
+}
+
+fn service_addresses(networking: &ClusterNetworking, mistakes: &mut Vec<String>) -> Vec<IpAddr> {
+    let networks = networking.service_network.iter();
+    networks
+        .map(|network| first_address(network.cidr.as_str()))
+        .filter_map(|first| understood(first, "spec.networking.serviceNetwork", mistakes))
+        .collect()
 }
 
 fn published(endpoint: Option<&Endpoint>, is_pending: bool, mistakes: &mut Vec<String>) -> Published {
@@ -123,6 +103,13 @@ fn published(endpoint: Option<&Endpoint>, is_pending: bool, mistakes: &mut Vec<S
     })
 }
 
+/// The further name of the API server.
+fn api_server_name(control_plane: &HostedControlPlane, mistakes: &mut Vec<String>) -> Option<Host> {
+    let name = control_plane.spec.kube_api_server_dns_name.as_ref();
+    let name = name.map(DomainName::as_str).filter(|name| !name.is_empty())?;
+    understood(Host::parse(name), "spec.kubeAPIServerDNSName", mistakes)
+}
+
 /// Addresses of the API server beyond the published one: that of the nodes that publish it, and the one that leads to it
 /// on every node of the cluster.
 fn addresses(
@@ -130,21 +117,14 @@ fn addresses(
     networking: &ClusterNetworking,
     mistakes: &mut Vec<String>,
 ) -> Vec<Host> {
-    let is_v6 = networking
-        .service_network
-        .first()
-        .is_some_and(|network| network.cidr.as_str().contains(':'));
-    let advertised = networking
-        .api_server
-        .as_ref()
-        .and_then(|server| server.advertise_address.as_deref());
-    let advertised = advertised.filter(|address| !address.is_empty());
-    let advertised = advertised.unwrap_or(if is_v6 { ADVERTISED_V6 } else { ADVERTISED });
     let mut services = control_plane.spec.services.iter();
     let service = services.find(|service| service.service == PublishedService::ApiServer);
     let node_port = service.and_then(|service| service.service_publishing_strategy.node_port.as_ref());
     let node = node_port.map(|node_port| ("spec.services.nodePort.address", node_port.address.as_str()));
-    let advertised = ("spec.networking.apiServer.advertiseAddress", advertised);
+    let advertised = (
+        "spec.networking.apiServer.advertiseAddress",
+        networking.advertised_address(),
+    );
     let found = node
         .into_iter()
         .filter(|(_, address)| !address.is_empty())
@@ -165,4 +145,26 @@ fn lifetime(control_plane: &HostedControlPlane, mistakes: &mut Vec<String>) -> L
     let renewal = CERTIFICATE_RENEWAL.of(control_plane);
     let lifetime = Lifetime::parse(validity, renewal);
     understood(lifetime, CERTIFICATE_VALIDITY.as_str(), mistakes).unwrap_or_default()
+}
+
+/// Whom components act as inside of the hosted cluster.
+fn service_accounts() -> Vec<ServiceAccount> {
+    let accounts = hosted_service_accounts().map(|(component, account)| ServiceAccount {
+        component: component.to_owned(),
+        namespace: account.namespace.to_owned(),
+        name: account.name.to_owned(),
+    });
+    accounts.collect()
+}
+
+/// Where the administrator's kubeconfig goes.
+fn admin_kubeconfig(control_plane: &HostedControlPlane) -> SecretKey {
+    let wanted = control_plane.spec.kubeconfig.as_ref();
+    let (name, key) = wanted.map_or((kubeconfigs::ADMIN, keys::KUBECONFIG), |place| {
+        (&place.name, &place.key)
+    });
+    SecretKey {
+        name: name.to_owned(),
+        key: key.to_owned(),
+    }
 }

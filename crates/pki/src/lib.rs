@@ -14,13 +14,10 @@
 mod apply;
 mod build;
 mod dereference;
-mod reconcile;
+mod reconciler;
 mod status;
 
-use hyperplane_api::{
-    constants::ours::{MANAGED_BY, MANAGED_BY_US},
-    hypershift::hosted_control_plane::HostedControlPlane,
-};
+use hyperplane_api::{constants::ours, hypershift::hosted_control_plane::HostedControlPlane};
 use hyperplane_component_driver::Facts;
 use hyperplane_runtime::{Manager, Scope};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service};
@@ -28,7 +25,7 @@ use kube::ResourceExt as _;
 
 use self::{
     dereference::Stores,
-    reconcile::{Pki, RESYNC},
+    reconciler::{Pki, RESYNC},
 };
 
 /// The name of the controller, and of its field manager for ever.
@@ -48,7 +45,7 @@ pub struct PkiSettings {
 
 /// Adds the operator to a manager.
 pub fn register(manager: &mut Manager, settings: PkiSettings) {
-    let selector = format!("{MANAGED_BY}={MANAGED_BY_US}");
+    let selector = ours::selector();
     let scope = settings.scope.clone();
     let secrets = scope.watch::<Secret>().labels(&selector);
     let config_maps = scope.watch::<ConfigMap>().labels(&selector);

@@ -3,7 +3,7 @@
 use hyperplane_api::{
     constants::{
         annotations,
-        objects::{copies, keys},
+        objects::{components, copies, keys},
     },
     hypershift::{
         hosted_cluster::{HostedCluster, HostedClusterSpec},
@@ -76,7 +76,7 @@ impl Platform for KubeVirt {
 
     fn provider(&self) -> Option<Provider> {
         Some(Provider {
-            component: "capi-provider",
+            component: components::CLUSTER_API_PROVIDER,
             image_override: annotations::CAPI_PROVIDER_KUBEVIRT_IMAGE,
             cpu: "10m",
             memory: "100Mi",

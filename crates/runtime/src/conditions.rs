@@ -97,6 +97,11 @@ pub fn holds(conditions: &[Condition], type_: &str) -> bool {
         .any(|condition| condition.type_ == type_ && condition.status == "True")
 }
 
+/// A moment as the API writes it. The wire carries whole seconds; a fraction would differ from what comes back.
+pub fn written(moment: Timestamp) -> Time {
+    Time(Timestamp::from_second(moment.as_second()).unwrap_or(moment))
+}
+
 fn to_condition(
     observation: Observation,
     earlier: Option<&Condition>,
@@ -110,8 +115,7 @@ fn to_condition(
     };
     let last_transition_time = match earlier {
         Some(earlier) if earlier.status == status => earlier.last_transition_time.clone(),
-        // The wire carries whole seconds; a fraction would differ from what comes back.
-        _ => Time(Timestamp::from_second(now.as_second()).unwrap_or(now)),
+        _ => written(now),
     };
     let mut message = observation.message;
     truncate(&mut message);

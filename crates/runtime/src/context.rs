@@ -68,6 +68,11 @@ impl Context {
         &self.writer.client
     }
 
+    /// The field manager of this controller, for writes that the methods below do not cover.
+    pub fn field_manager(&self) -> &str {
+        &self.writer.field_manager
+    }
+
     /// The current wall time.
     pub fn now(&self) -> Timestamp {
         self.clock.now()

@@ -130,4 +130,4 @@ pub use runner::{CONCURRENCY, DEADLINE, RESYNC};
 pub use saga::{Progress, Saga, Step};
 pub use store::{NamespaceStore, Store, WatchStatus};
 pub use watch::{Scope, Watch};
-pub use writer::Applied;
+pub use writer::{Applied, field_manager};

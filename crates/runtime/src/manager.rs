@@ -36,7 +36,7 @@ use crate::{
     stores::Stores,
     tasks::Panicked,
     watch::Watch,
-    writer::Writer,
+    writer::{Writer, field_manager},
 };
 
 /// How long runs under way may take to finish at shutdown; Kubernetes kills a pod after 30 seconds by default.
@@ -270,7 +270,7 @@ impl Manager {
         let writer = Writer {
             client: self.writer.clone(),
             controller: controller.into(),
-            field_manager: format!("{}/{controller}", self.settings.name),
+            field_manager: field_manager(&self.settings.name, controller),
             stores: self.stores.clone(),
             ledger: self.ledger.clone(),
             started: self.started,

@@ -59,6 +59,11 @@ enum WriteError {
     },
 }
 
+/// The field manager of one part of a program.
+pub fn field_manager(program: &str, part: &str) -> String {
+    format!("{program}/{part}")
+}
+
 /// Writes as one field manager. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Writer {
@@ -208,7 +213,7 @@ impl Writer {
     /// Status has its own manager: applying the object must not drop it, and the other way round.
     fn manager(&self, subresource: Option<&str>) -> String {
         match subresource {
-            Some(part) => format!("{}/{part}", self.field_manager),
+            Some(part) => field_manager(&self.field_manager, part),
             None => self.field_manager.clone(),
         }
     }

@@ -1,14 +1,9 @@
-//! Time as the API writes it: whole seconds. Owns the conversions; reads no clock.
+//! Moments and the time between them. Owns the arithmetic; reads no clock.
 
 use std::time::Duration;
 
+pub(crate) use hyperplane_runtime::conditions::written;
 use jiff::{SignedDuration, Timestamp};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-
-/// A moment as the API writes it.
-pub(crate) fn written(moment: Timestamp) -> Time {
-    Time(Timestamp::from_second(moment.as_second()).unwrap_or(moment))
-}
 
 /// A moment some time after another.
 pub(crate) fn after(moment: Timestamp, duration: Duration) -> Timestamp {

@@ -28,6 +28,9 @@ use crate::{
 
 /// The label of every node that a twin has made; its value is the twin's name.
 pub const LABEL: &str = "hyperplane.dev/twin";
+/// The labels of nodes with their names and their zones.
+const HOSTNAME: &str = "kubernetes.io/hostname";
+pub(crate) const ZONE: &str = "topology.kubernetes.io/zone";
 const LEASES: &str = "kube-node-lease";
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 /// What the API server puts on a new node.
@@ -90,10 +93,10 @@ fn build(twin: &str, settings: &NodeSettings, number: usize) -> Node {
     let name = format!("{twin}-{number}");
     let labels = [
         (LABEL, twin),
-        ("kubernetes.io/hostname", &name),
+        (HOSTNAME, &name),
         ("kubernetes.io/os", "linux"),
         ("kubernetes.io/arch", "amd64"),
-        ("topology.kubernetes.io/zone", &zone),
+        (ZONE, &zone),
         ("topology.kubernetes.io/region", twin),
     ];
     Node {
@@ -322,7 +325,7 @@ mod tests {
             ..NodeSettings::default()
         };
         let zones: Vec<String> = (0..5)
-            .map(|number| build("t", &settings, number).labels()["topology.kubernetes.io/zone"].clone())
+            .map(|number| build("t", &settings, number).labels()[ZONE].clone())
             .collect();
         assert_eq!(zones, ["zone-a", "zone-b", "zone-c", "zone-a", "zone-b"]);
     }

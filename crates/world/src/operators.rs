@@ -1,7 +1,7 @@
 //! All operators on one manager, or one of them for one namespace. The same code serves an embedded and a real cluster:
 //! only the client and the way to hosted clusters differ.
 
-use hyperplane_api::constants::{annotations, objects::roles};
+use hyperplane_api::constants::{annotations, objects::roles, ours};
 use hyperplane_component_driver::Facts;
 use hyperplane_control_plane::ControlPlaneSettings;
 use hyperplane_hosted_cluster::HostedClusterSettings;
@@ -103,7 +103,12 @@ pub struct OperatorSettings {
 
 /// A manager with the operators of these roles.
 pub fn manager(client: Client, settings: &OperatorSettings, roles: Roles) -> Manager {
-    let mut of_manager = Settings::new("hyperplane", &settings.instance, settings.clock.clone(), settings.seed);
+    let mut of_manager = Settings::new(
+        ours::MANAGED_BY_US,
+        &settings.instance,
+        settings.clock.clone(),
+        settings.seed,
+    );
     of_manager.identity_mode = settings.identity_mode;
     of_manager.lease.clone_from(&settings.lease);
     let scope = settings.scope.clone().filter(|_| roles == Roles::All);

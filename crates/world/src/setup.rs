@@ -10,7 +10,7 @@ use hyperplane_api::{
 };
 use hyperplane_component_driver::access::rule;
 use hyperplane_planner::catalogue;
-use hyperplane_runtime::{Failure, Fence, Manifest, ObjectKey, Remote};
+use hyperplane_runtime::{Failure, Fence, Manifest, ObjectKey, Remote, field_manager};
 use k8s_openapi::{
     api::{
         core::v1::{ConfigMap, Namespace, ServiceAccount},
@@ -52,7 +52,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// Sets up a management cluster through a client that may do everything.
 pub async fn set_up(client: &Client) -> Result<(), Failure> {
-    let remote = Remote::new(client, "hyperplane/setup", &Fence::open());
+    let remote = Remote::new(client, field_manager(ours::MANAGED_BY_US, "setup"), &Fence::open());
     let mut definitions = crd::definitions(FeatureSet::Default);
     for definition in crd::provider_definitions(FeatureSet::Default) {
         if !is_foreign(&remote, &definition).await? {
@@ -80,12 +80,12 @@ async fn is_foreign(remote: &Remote, definition: &Value) -> Result<bool, Failure
     let Some(live) = live else {
         return Ok(false);
     };
-    let ours = |entry: &str| entry.starts_with("hyperplane/");
+    let ours = field_manager(ours::MANAGED_BY_US, "");
     let managers = live
         .managed_fields()
         .iter()
         .filter_map(|entry| entry.manager.as_deref());
-    Ok(!managers.into_iter().any(ours))
+    Ok(!managers.into_iter().any(|manager| manager.starts_with(&ours)))
 }
 
 async fn served(remote: &Remote, definition: &Value) -> Result<(), Failure> {

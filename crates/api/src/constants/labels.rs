@@ -108,6 +108,10 @@ constants! { Label in ALL:
     CAPI_PROVIDER_AGENT_RBAC = "hypershift.openshift.io/capi-provider-agent-rbac";
 
     // Nodes, machines and their disks.
+    /// On a Node: its zone.
+    ZONE = "topology.kubernetes.io/zone";
+    /// On a Node: its name, as the machine itself gives it.
+    HOSTNAME = "kubernetes.io/hostname";
     /// On a Node: its pool.
     NODE_POOL = "hypershift.openshift.io/nodePool";
     /// On a virtual machine of KubeVirt: its pool.

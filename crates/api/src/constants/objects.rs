@@ -200,19 +200,74 @@ pub mod copies {
     ];
 }
 
+/// Components of a control plane: their workloads, the label of their pods, and their images in a release. Operators
+/// are called like their accounts, in [`roles`].
+pub mod components {
+    /// The API server.
+    pub const API_SERVER: &str = "kube-apiserver";
+    /// The controller manager.
+    pub const CONTROLLER_MANAGER: &str = "kube-controller-manager";
+    /// The scheduler.
+    pub const SCHEDULER: &str = "kube-scheduler";
+    /// etcd.
+    pub const ETCD: &str = "etcd";
+    /// The server of the tunnel to nodes, which runs in the pods of the API server.
+    pub const KONNECTIVITY_SERVER: &str = "konnectivity-server";
+    /// The other end of the tunnel, on nodes and beside aggregated APIs.
+    pub const KONNECTIVITY_AGENT: &str = "konnectivity-agent";
+    /// OpenShift's API server.
+    pub const OPENSHIFT_API_SERVER: &str = "openshift-apiserver";
+    /// OpenShift's login.
+    pub const OAUTH_SERVER: &str = "oauth-openshift";
+    /// The ignition server.
+    pub const IGNITION_SERVER: &str = "ignition-server";
+    /// What stands before it where a router cannot.
+    pub const IGNITION_PROXY: &str = "ignition-server-proxy";
+    /// The router.
+    pub const ROUTER: &str = "router";
+    /// The manager of Cluster API.
+    pub const CLUSTER_API: &str = "cluster-api";
+    /// Its provider for the platform.
+    pub const CLUSTER_API_PROVIDER: &str = "capi-provider";
+    /// The cluster autoscaler.
+    pub const CLUSTER_AUTOSCALER: &str = "cluster-autoscaler";
+    /// Who approves the certificate requests of machines.
+    pub const MACHINE_APPROVER: &str = "machine-approver";
+}
+
+/// Ports of pods of a control plane.
+pub mod ports {
+    /// The API server; its Service has the same, and nodes, unless told otherwise.
+    pub const API_SERVER: u16 = 6443;
+    /// OpenShift's login.
+    pub const OAUTH_SERVER: u16 = 6443;
+    /// Konnectivity, towards the control plane; its Service has the same.
+    pub const KONNECTIVITY_LOCAL: u16 = 8090;
+    /// Konnectivity, towards agents; its Service has the same.
+    pub const KONNECTIVITY: u16 = 8091;
+    /// The ignition server.
+    pub const IGNITION_SERVER: u16 = 9090;
+    /// What stands before it where a router cannot.
+    pub const IGNITION_PROXY: u16 = 8443;
+    /// The router.
+    pub const ROUTER: u16 = 8443;
+    /// etcd, towards clients; its Service has the same.
+    pub const ETCD_CLIENT: u16 = 2379;
+}
+
 /// Services. The published ones are written by the control-plane operator, the others belong to components.
 pub mod services {
-    /// The API server, port 6443.
+    /// The API server.
     pub const API_SERVER: &str = "kube-apiserver";
-    /// Konnectivity, towards agents, port 8091.
+    /// Konnectivity, towards agents.
     pub const KONNECTIVITY: &str = "konnectivity-server";
-    /// Konnectivity, towards the control plane, port 8090.
+    /// Konnectivity, towards the control plane.
     pub const KONNECTIVITY_LOCAL: &str = "konnectivity-server-local";
     /// The ignition server, port 443.
     pub const IGNITION: &str = "ignition-server";
     /// The router, port 443.
     pub const ROUTER: &str = "router";
-    /// etcd, towards clients, port 2379.
+    /// etcd, towards clients.
     pub const ETCD_CLIENT: &str = "etcd-client";
     /// etcd, member by member.
     pub const ETCD_DISCOVERY: &str = "etcd-discovery";

@@ -40,8 +40,30 @@ constants! { Annotation in ALL:
 /// On everything that we make: what our watches select.
 pub const MANAGED_BY: Label = Label("app.kubernetes.io/managed-by");
 
-/// The value of [`MANAGED_BY`].
+/// The value of [`MANAGED_BY`], and the name of the program in the managers of fields.
 pub const MANAGED_BY_US: &str = "hyperplane";
+
+/// The label of everything that we make.
+pub fn label() -> (String, String) {
+    (MANAGED_BY.as_str().to_owned(), MANAGED_BY_US.to_owned())
+}
+
+/// The selector of everything that we make.
+pub fn selector() -> String {
+    format!("{MANAGED_BY}={MANAGED_BY_US}")
+}
+
+/// The selector of everything that others make.
+pub fn others_selector() -> String {
+    format!("{MANAGED_BY}!={MANAGED_BY_US}")
+}
+
+/// Whether an object was made by us.
+pub fn is_ours<K: kube::Resource>(object: &K) -> bool {
+    let labels = object.meta().labels.as_ref();
+    let value = labels.and_then(|labels| labels.get(MANAGED_BY.as_str()));
+    value.is_some_and(|value| value == MANAGED_BY_US)
+}
 
 /// On HostedControlPlane and HostedCluster, while there are nodes: True when none of them waits for a network plugin. Where
 /// no operator of the release brings one, its users do.

@@ -97,6 +97,22 @@ impl Default for ClusterNetworking {
     }
 }
 
+/// Where nodes find the API server when nothing else is said, by address family.
+const ADVERTISED: &str = "172.20.0.1";
+const ADVERTISED_V6: &str = "fd00::1";
+
+impl ClusterNetworking {
+    /// The address on every node that leads to the API server, as it is written or chosen.
+    pub fn advertised_address(&self) -> &str {
+        let server = self.api_server.as_ref();
+        let written = server.and_then(|server| server.advertise_address.as_deref());
+        let first = self.service_network.first();
+        let is_v6 = first.is_some_and(|network| network.cidr.as_str().contains(':'));
+        let otherwise = if is_v6 { ADVERTISED_V6 } else { ADVERTISED };
+        written.filter(|written| !written.is_empty()).unwrap_or(otherwise)
+    }
+}
+
 fn default_cluster_network() -> Vec<ClusterNetworkEntry> {
     vec![ClusterNetworkEntry {
         cidr: Cidr::stored("10.132.0.0/14"),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hyperplane_api::{
-    constants::annotations,
+    constants::{annotations, objects::components},
     hypershift::autoscaling::{ClusterAutoscaling, Expander, ScaleDown, ScalingMode},
 };
 use k8s_openapi::api::core::v1::Container;
@@ -16,7 +16,7 @@ use crate::{
     manifest::Workload,
 };
 
-const NAME: &str = "cluster-autoscaler";
+const NAME: &str = components::CLUSTER_AUTOSCALER;
 
 const ASSETS: &[Asset] = &[
     asset!("cluster-autoscaler/service-account.yaml"),

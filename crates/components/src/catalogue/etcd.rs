@@ -50,7 +50,7 @@ pub(crate) const COMPONENT: Component = Component {
     predicate: is_managed,
     waits,
     adapt,
-    ..Component::new("etcd", WorkloadKind::StatefulSet, ASSETS)
+    ..Component::new(objects::components::ETCD, WorkloadKind::StatefulSet, ASSETS)
 };
 
 /// Whether the control plane has an etcd of its own.
@@ -160,7 +160,12 @@ fn store(inputs: &Inputs<'_>, workload: &mut Workload) {
 fn defragmenter(inputs: &Inputs<'_>, replicas: i32) -> Container {
     let namespace = inputs.namespace();
     let discovery = objects::services::ETCD_DISCOVERY;
-    let member = |number| format!("https://etcd-{number}.{discovery}.{namespace}.svc:2379");
+    let member = |number| {
+        format!(
+            "https://etcd-{number}.{discovery}.{namespace}.svc:{}",
+            objects::ports::ETCD_CLIENT
+        )
+    };
     let endpoints: Vec<String> = (0..replicas).map(member).collect();
     let arguments = [
         "etcd-defrag".to_owned(),

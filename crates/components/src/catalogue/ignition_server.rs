@@ -1,6 +1,6 @@
 //! The ignition server: where a machine that starts fetches its configuration.
 
-use hyperplane_api::{constants::objects::services, hypershift::services::PublishedService};
+use hyperplane_api::{constants::objects::components, hypershift::services::PublishedService};
 
 use crate::{
     component::{Asset, Component, Traits, WorkloadKind, asset},
@@ -24,7 +24,7 @@ pub(super) const COMPONENT: Component = Component {
         ..Traits::ORDINARY
     },
     predicate: is_wanted,
-    ..Component::new(services::IGNITION, WorkloadKind::Deployment, ASSETS)
+    ..Component::new(components::IGNITION_SERVER, WorkloadKind::Deployment, ASSETS)
 };
 
 fn is_wanted(inputs: &Inputs<'_>) -> bool {

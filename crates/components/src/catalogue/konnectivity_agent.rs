@@ -1,5 +1,7 @@
 //! A konnectivity agent beside the control plane: through it the API server reaches aggregated APIs that run there.
 
+use hyperplane_api::constants::objects::components;
+
 use super::openshift_apiserver;
 use crate::{
     component::{Asset, Component, Traits, WorkloadKind, asset},
@@ -16,7 +18,7 @@ pub(super) const COMPONENT: Component = Component {
         ..Traits::ORDINARY
     },
     predicate: has_aggregated_api,
-    ..Component::new("konnectivity-agent", WorkloadKind::Deployment, ASSETS)
+    ..Component::new(components::KONNECTIVITY_AGENT, WorkloadKind::Deployment, ASSETS)
 };
 
 fn has_aggregated_api(inputs: &Inputs<'_>) -> bool {

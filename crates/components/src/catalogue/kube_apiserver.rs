@@ -4,7 +4,7 @@ mod certificates;
 mod tuning;
 
 use hyperplane_api::{
-    constants::objects::{copies, keys},
+    constants::objects::{components, copies, keys},
     hypershift::services::{PublishedService, PublishingStrategyType},
 };
 use k8s_openapi::{
@@ -24,7 +24,7 @@ use crate::{
     volumes::{config_map_volume, mount, secret_volume},
 };
 
-const NAME: &str = "kube-apiserver";
+const NAME: &str = components::API_SERVER;
 
 const ASSETS: &[Asset] = &[
     asset!("kube-apiserver/config.yaml").adapted(adapt_config),
@@ -44,7 +44,7 @@ const ASSETS: &[Asset] = &[
 ];
 
 pub(super) const COMPONENT: Component = Component {
-    dependencies: &["etcd"],
+    dependencies: &[components::ETCD],
     traits: Traits {
         is_request_serving: true,
         is_spread: true,
@@ -63,10 +63,6 @@ pub(super) const COMPONENT: Component = Component {
 /// What the issuer of service account tokens is called where the spec does not say.
 const DEFAULT_ISSUER: &str = "https://kubernetes.default.svc";
 
-/// The address on every node that leads to the API server, where the spec does not say, by address family.
-const DEFAULT_ADDRESS: &str = "172.20.0.1";
-const DEFAULT_ADDRESS_V6: &str = "fd00::1";
-
 /// How long a server that is told to end still takes connections, in seconds: a load balancer looks at its targets now and
 /// then only, and one may stand before the ports of nodes as well, while the Services of a cluster drop one at once.
 const BALANCER_DELAY: i64 = 70;
@@ -78,6 +74,7 @@ const DRAIN: i64 = 65;
 fn waits(inputs: &Inputs<'_>) -> Vec<String> {
     let mut waits = encryption::waits(inputs);
     waits.extend(authentication::waits(inputs));
+    waits.extend(audit::waits(inputs));
     waits.extend(token_webhook::waits(inputs));
     waits.extend(client_ca::waits(inputs));
     if !etcd::is_managed(inputs) && etcd::unmanaged(inputs).is_none() {
@@ -120,7 +117,7 @@ fn adapt(inputs: &Inputs<'_>, workload: &mut Workload) {
             );
         }
     }
-    if let Some(container) = workload.container_mut("konnectivity-server") {
+    if let Some(container) = workload.container_mut(components::KONNECTIVITY_SERVER) {
         flags::set(container, "server-count", count.to_string());
         let ciphers = TlsProfile::of(inputs).secure_ciphers();
         if !ciphers.is_empty() {
@@ -182,12 +179,7 @@ fn network(inputs: &Inputs<'_>, container: &mut Container) {
         .iter()
         .map(|entry| entry.cidr.as_str())
         .collect();
-    let is_v6 = services.first().is_some_and(|cidr| cidr.contains(':'));
-    let default = if is_v6 { DEFAULT_ADDRESS_V6 } else { DEFAULT_ADDRESS };
-    let of_server = networking.api_server.as_ref();
-    let address = of_server.and_then(|of_server| of_server.advertise_address.as_deref());
-    let address = address.filter(|address| !address.is_empty()).unwrap_or(default);
-    flags::set(container, "advertise-address", address);
+    flags::set(container, "advertise-address", networking.advertised_address());
     flags::set(container, "service-cluster-ip-range", services.join(","));
     let ports = inputs.configuration(&["network", "serviceNodePortRange"]).as_str();
     flags::set_some(
@@ -272,8 +264,7 @@ fn optional_files(inputs: &Inputs<'_>, workload: &mut Workload) {
         set(workload, "authentication-token-webhook-config-file", &path);
         set(workload, "authentication-token-webhook-version", "v1");
     }
-    let webhook = inputs.control_plane.spec.audit_webhook.as_ref();
-    if webhook.is_some_and(|webhook| !webhook.name.is_empty()) {
+    if audit::has_webhook(inputs) {
         let volume = secret_volume("audit-webhook", copies::AUDIT_WEBHOOK);
         add_volume(workload, volume, "/etc/kubernetes/audit-webhook");
         let path = format!("/etc/kubernetes/audit-webhook/{}", keys::AUDIT_WEBHOOK);

@@ -1,7 +1,7 @@
 //! The controllers of Kubernetes, for a hosted cluster.
 
 use hyperplane_api::{
-    constants::annotations,
+    constants::{annotations, objects::components},
     hypershift::networking::{AllocateNodeCidrs, ClusterNetworking},
 };
 use k8s_openapi::api::core::v1::Container;
@@ -14,7 +14,7 @@ use crate::{
     manifest::Workload,
 };
 
-const NAME: &str = "kube-controller-manager";
+const NAME: &str = components::CONTROLLER_MANAGER;
 
 const ASSETS: &[Asset] = &[
     asset!("kube-controller-manager/service.yaml"),

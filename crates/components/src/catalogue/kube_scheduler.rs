@@ -1,6 +1,6 @@
 //! The scheduler of a hosted cluster.
 
-use hyperplane_api::constants::annotations;
+use hyperplane_api::constants::{annotations, objects::components};
 use serde_json::{Value, json};
 
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     manifest::{Manifest, Workload},
 };
 
-const NAME: &str = "kube-scheduler";
+const NAME: &str = components::SCHEDULER;
 
 /// The key of its configuration.
 const FILE: &str = "config.yaml";

@@ -1,7 +1,10 @@
 //! What looks after the machines of a hosted cluster: the manager of Cluster API, its provider for the platform, and who
 //! lets new nodes in.
 
-use hyperplane_api::{constants::annotations, hypershift::platform_type::PlatformType};
+use hyperplane_api::{
+    constants::{annotations, groups, objects::components},
+    hypershift::platform_type::PlatformType,
+};
 
 use crate::{
     component::{Asset, Component, HostedServiceAccount, Sidecar, Traits, WorkloadKind, asset},
@@ -42,7 +45,7 @@ const MANAGER_TRAITS: Traits = Traits {
 pub(super) const CLUSTER_API: Component = Component {
     traits: MANAGER_TRAITS,
     predicate: are_managed,
-    ..Component::new("cluster-api", WorkloadKind::Deployment, CLUSTER_API_ASSETS)
+    ..Component::new(components::CLUSTER_API, WorkloadKind::Deployment, CLUSTER_API_ASSETS)
 };
 
 /// The provider of Cluster API for the platform. Its inputs must name the platform of the HostedCluster: the control plane
@@ -51,7 +54,11 @@ pub(super) const PROVIDER: Component = Component {
     traits: MANAGER_TRAITS,
     predicate: are_managed,
     adapt: adapt_provider,
-    ..Component::new("capi-provider", WorkloadKind::Deployment, PROVIDER_ASSETS)
+    ..Component::new(
+        components::CLUSTER_API_PROVIDER,
+        WorkloadKind::Deployment,
+        PROVIDER_ASSETS,
+    )
 };
 
 /// Who approves the certificate requests of nodes that belong to machines.
@@ -64,9 +71,9 @@ pub(super) const APPROVER: Component = Component {
     sidecars: &[Sidecar::AvailabilityProber(&[])],
     hosted_service_account: Some(HostedServiceAccount {
         namespace: "kube-system",
-        name: "machine-approver",
+        name: components::MACHINE_APPROVER,
     }),
-    ..Component::new("machine-approver", WorkloadKind::Deployment, APPROVER_ASSETS)
+    ..Component::new(components::MACHINE_APPROVER, WorkloadKind::Deployment, APPROVER_ASSETS)
 };
 
 /// Whether machines are looked after at all.
@@ -76,7 +83,7 @@ pub(super) fn are_managed(inputs: &Inputs<'_>) -> bool {
 
 /// Groups that a provider needs only on its own platform.
 const OF_KUBEVIRT: &[&str] = &["kubevirt.io", "subresources.kubevirt.io", "cdi.kubevirt.io"];
-const OF_AGENTS: &[&str] = &["capi-provider.agent-install.openshift.io"];
+const OF_AGENTS: &[&str] = &[groups::AGENT_PROVIDER];
 
 fn adapt_provider_role(inputs: &Inputs<'_>, manifest: &mut Manifest) {
     let Manifest::Role(role) = manifest else { return };

@@ -1,5 +1,6 @@
 //! OpenShift's API server, where the release carries it: an API that the hosted API server aggregates.
 
+use hyperplane_api::constants::objects::components;
 use serde_json::{Value, json};
 
 use super::etcd;
@@ -10,7 +11,7 @@ use crate::{
     manifest::{Manifest, Workload},
 };
 
-pub(super) const NAME: &str = "openshift-apiserver";
+pub(super) const NAME: &str = components::OPENSHIFT_API_SERVER;
 
 const ASSETS: &[Asset] = &[
     asset!("openshift-apiserver/audit-config.yaml").adapted(adapt_audit),

@@ -1,6 +1,7 @@
 //! The router: everything that is published by host name comes in here and is passed on by the name that the client asks
 //! for, without being decrypted.
 
+use hyperplane_api::constants::objects::components;
 use serde_json::{Value, json};
 
 use crate::{
@@ -27,7 +28,7 @@ pub(super) const COMPONENT: Component = Component {
         ..Traits::ORDINARY
     },
     predicate: has_routes,
-    ..Component::new("router", WorkloadKind::Deployment, ASSETS)
+    ..Component::new(components::ROUTER, WorkloadKind::Deployment, ASSETS)
 };
 
 fn has_routes(inputs: &Inputs<'_>) -> bool {

@@ -12,9 +12,6 @@ use k8s_openapi::{
 use super::metadata::selector;
 use crate::{component::Component, inputs::Inputs, label, manifest::Workload};
 
-const ZONE: &str = "topology.kubernetes.io/zone";
-const HOSTNAME: &str = "kubernetes.io/hostname";
-
 /// How much a node that is meant for control planes is preferred, one that is meant for this control plane, and one that
 /// runs pods of this control plane already.
 const CONTROL_PLANE_WEIGHT: i32 = 50;
@@ -120,7 +117,7 @@ fn colocate(inputs: &Inputs<'_>, weight: i32, affinity: &mut Affinity) {
                 match_labels: Some([(key, inputs.namespace().to_owned())].into()),
                 ..LabelSelector::default()
             }),
-            topology_key: HOSTNAME.to_owned(),
+            topology_key: labels::HOSTNAME.as_str().to_owned(),
             ..PodAffinityTerm::default()
         },
     };
@@ -137,7 +134,10 @@ fn spread(component: &Component, inputs: &Inputs<'_>, replicas: i32, affinity: &
     let zones = inputs.management.zones;
     let has_enough_zones = usize::try_from(replicas).is_ok_and(|replicas| zones >= replicas);
     let anti = affinity.pod_anti_affinity.get_or_insert_default();
-    let levels = [(ZONE, has_enough_zones), (HOSTNAME, zones > 0)];
+    let levels = [
+        (labels::ZONE.as_str(), has_enough_zones),
+        (labels::HOSTNAME.as_str(), zones > 0),
+    ];
     for (key, is_required) in levels {
         let term = PodAffinityTerm {
             label_selector: Some(LabelSelector {

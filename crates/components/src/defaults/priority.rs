@@ -1,11 +1,8 @@
 //! Which pods give way to which when a node is full.
 
-use hyperplane_api::constants::annotations;
+use hyperplane_api::constants::{annotations, objects::components::ETCD};
 
 use crate::{component::Component, inputs::Inputs, manifest::Workload};
-
-/// The component that comes before all others.
-const ETCD: &str = "etcd";
 
 pub(super) fn apply(component: &Component, inputs: &Inputs<'_>, workload: &mut Workload) {
     let (class, annotation) = if component.name == ETCD {

@@ -15,7 +15,7 @@ use k8s_openapi::{
 };
 use kube::Resource as _;
 
-use super::{PUBLISHABLE, Publishable, ROUTER_PORT, ROUTER_TARGET_PORT, names::given, routed, strategy};
+use super::{PUBLISHABLE, Publishable, ROUTER_PORT, names::given, routed, strategy};
 use crate::{defaults::POD_OWNER, inputs::Management};
 
 /// The Services that publish a control plane.
@@ -72,7 +72,7 @@ fn router(control_plane: &HostedControlPlane) -> Option<Service> {
     let hostnames: Vec<&str> = hostnames.collect();
     let mut spec = spec(objects::services::ROUTER);
     spec.type_ = Some("LoadBalancer".to_owned());
-    spec.ports = Some(vec![port("https", ROUTER_PORT, ROUTER_TARGET_PORT)]);
+    spec.ports = Some(vec![port("https", ROUTER_PORT, objects::ports::ROUTER)]);
     let hostnames = (!hostnames.is_empty()).then(|| hostnames.join(","));
     let name = objects::services::ROUTER;
     Some(service(control_plane, name, name, spec, hostnames))

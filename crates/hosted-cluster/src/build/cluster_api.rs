@@ -6,7 +6,7 @@ use hyperplane_api::{
         cluster::{Cluster, ClusterSpec},
         common::{ApiGroup, ContractVersionedObjectReference, KindName, ObjectName},
     },
-    constants::{annotations, labels},
+    constants::{annotations, labels, ours},
     hypershift::{endpoint::ApiEndpoint, hosted_control_plane::HostedControlPlane},
 };
 use hyperplane_platforms::{Facts, Infrastructure, InfrastructureObject};
@@ -104,7 +104,7 @@ pub(crate) fn cluster_with_pause(live: &Cluster, is_paused: bool) -> Cluster {
     };
     let mut cluster = Cluster::new(&name, spec);
     cluster.metadata.namespace.clone_from(&live.metadata.namespace);
-    let (key, value) = metadata::our_label();
+    let (key, value) = ours::label();
     cluster.metadata.labels = Some([(key, value)].into());
     let of_cluster = annotations::CLUSTER.of(live);
     cluster.metadata.annotations =

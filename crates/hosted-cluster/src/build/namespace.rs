@@ -10,10 +10,7 @@ use k8s_openapi::{api::core::v1::Namespace, apimachinery::pkg::apis::meta::v1::O
 use kube::ResourceExt as _;
 
 use super::Blueprint;
-use crate::{
-    metadata::{self, pair},
-    names,
-};
+use crate::{metadata::pair, names};
 
 /// How strictly pods are judged unless the cluster says otherwise.
 const POD_SECURITY: &str = "restricted";
@@ -23,7 +20,7 @@ pub(crate) fn claim(cluster: &HostedCluster) -> Namespace {
     Namespace {
         metadata: ObjectMeta {
             name: Some(names::namespace_of(cluster)),
-            labels: Some(BTreeMap::from([metadata::our_label()])),
+            labels: Some(BTreeMap::from([ours::label()])),
             annotations: Some(claim_annotations(cluster)),
             ..ObjectMeta::default()
         },
@@ -43,7 +40,7 @@ pub(super) fn build(blueprint: &Blueprint<'_>) -> Namespace {
     let level = annotations::POD_SECURITY_ADMISSION_LABEL_OVERRIDE.of(cluster);
     let level = level.map_or_else(|| POD_SECURITY.to_owned(), str::to_lowercase);
     let mut labels = BTreeMap::from([
-        metadata::our_label(),
+        ours::label(),
         (labels::HOSTED_CONTROL_PLANE.as_str().to_owned(), "true".to_owned()),
         (
             "security.openshift.io/scc.podSecurityLabelSync".to_owned(),

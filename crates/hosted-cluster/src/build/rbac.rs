@@ -3,7 +3,10 @@
 
 mod rules;
 
-use hyperplane_api::constants::{labels, objects::roles};
+use hyperplane_api::constants::{
+    groups, labels,
+    objects::{components, roles},
+};
 use hyperplane_component_driver::access;
 use hyperplane_components::has_dedicated_operators;
 use hyperplane_platforms::{Facts, Place};
@@ -18,11 +21,6 @@ use k8s_openapi::{
 pub use self::rules::manager_rules;
 use super::Blueprint;
 use crate::metadata;
-
-const RBAC: &str = "rbac.authorization.k8s.io";
-/// The accounts of Cluster API, which its components bring with them.
-const CLUSTER_API: &str = "cluster-api";
-const PROVIDER: &str = "capi-provider";
 
 /// Everything about access.
 #[derive(Default)]
@@ -54,7 +52,7 @@ pub(super) fn build(blueprint: &Blueprint<'_>) -> Access {
         }
     }
     if blueprint.runs_cluster_api {
-        granted.everywhere(blueprint, CLUSTER_API, rules::cluster_api_everywhere());
+        granted.everywhere(blueprint, components::CLUSTER_API, rules::cluster_api_everywhere());
         granted.provider(blueprint);
     }
     granted
@@ -116,14 +114,18 @@ impl Access {
                 Place::ControlPlane => blueprint.metadata("capi-provider-platform"),
                 Place::Namespace(namespace) => elsewhere(blueprint, &namespace),
             };
-            self.grant(metadata, grant.rules, account(blueprint, PROVIDER));
+            self.grant(
+                metadata,
+                grant.rules,
+                account(blueprint, components::CLUSTER_API_PROVIDER),
+            );
         }
     }
 }
 
 /// Metadata of a grant in a namespace of the user, in which several clusters may have one.
 fn elsewhere(blueprint: &Blueprint<'_>, namespace: &str) -> ObjectMeta {
-    let name = format!("{PROVIDER}-{}", blueprint.namespace);
+    let name = format!("{}-{}", components::CLUSTER_API_PROVIDER, blueprint.namespace);
     let mut metadata = metadata::in_namespace(blueprint.cluster, namespace, &name);
     let labels = metadata.labels.get_or_insert_default();
     labels.insert(
@@ -144,7 +146,7 @@ fn account(blueprint: &Blueprint<'_>, name: &str) -> Subject {
 
 fn reference(kind: &str, name: &str) -> RoleRef {
     RoleRef {
-        api_group: Some(RBAC.to_owned()),
+        api_group: Some(groups::RBAC.to_owned()),
         kind: kind.to_owned(),
         name: name.to_owned(),
     }

@@ -9,6 +9,7 @@ use hyperplane_api::{
         conditions::{hosted_cluster, hosted_control_plane},
         finalizers, labels,
         objects::copies,
+        ours,
     },
     hypershift::{
         hosted_cluster::{HostedCluster, InfraId},
@@ -272,7 +273,7 @@ where
 {
     let selector = format!(
         "{},{}={},{}={}",
-        metadata::our_selector(),
+        ours::selector(),
         labels::OWNER_NAME.as_str(),
         cluster.name_any(),
         labels::OWNER_NAMESPACE.as_str(),

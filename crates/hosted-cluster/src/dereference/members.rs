@@ -1,5 +1,6 @@
 //! What is read of the members of etcd. Nearly always the caches suffice; pods are asked for only while one is not ready.
 
+use hyperplane_api::constants::objects::components;
 use hyperplane_component_driver::Driver;
 use hyperplane_components::ETCD_RECOVERY;
 use hyperplane_runtime::{Context, Failure};
@@ -11,7 +12,7 @@ use crate::recovery::{self, Etcd};
 /// Looks at the members in the namespace of a control plane.
 pub(super) async fn read(context: &Context, driver: &Driver, namespace: &str) -> Result<Etcd, Failure> {
     let mut etcd = Etcd {
-        set: driver.stateful_set(namespace, recovery::ETCD),
+        set: driver.stateful_set(namespace, components::ETCD),
         job: driver.job(namespace, ETCD_RECOVERY),
         ..Etcd::default()
     };
@@ -19,7 +20,7 @@ pub(super) async fn read(context: &Context, driver: &Driver, namespace: &str) ->
         return Ok(etcd);
     };
     let pods: Api<Pod> = Api::namespaced(context.client().clone(), namespace);
-    let selector = format!("app={}", recovery::ETCD);
+    let selector = format!("app={}", components::ETCD);
     etcd.pods = pods.list(&ListParams::default().labels(&selector)).await?.items;
     if let Some(pod) = recovery::laggard(set, &etcd.pods) {
         let claims: Api<PersistentVolumeClaim> = Api::namespaced(context.client().clone(), namespace);

@@ -3,8 +3,11 @@
 
 use std::{collections::BTreeMap, future::Future, time::Duration};
 
-use hyperplane_api::{constants::annotations, hypershift::hosted_cluster::HostedCluster};
-use hyperplane_runtime::{Failure, Fence, Manifest, ObjectKey, Reach, Remote};
+use hyperplane_api::{
+    constants::{annotations, ours},
+    hypershift::hosted_cluster::HostedCluster,
+};
+use hyperplane_runtime::{Failure, Fence, Manifest, ObjectKey, Reach, Remote, field_manager};
 use k8s_openapi::api::networking::v1::NetworkPolicy;
 use kube::{
     Api,
@@ -90,7 +93,11 @@ impl Way<'_> {
 
     async fn remote(&self) -> Result<Remote, Failure> {
         let client = self.reach.client(&self.site.kubeconfig).await?;
-        Ok(Remote::new(&client, format!("hyperplane/{NAME}"), self.fence))
+        Ok(Remote::new(
+            &client,
+            field_manager(ours::MANAGED_BY_US, NAME),
+            self.fence,
+        ))
     }
 
     /// A visit that ends. After one that went wrong the next begins with connections of its own.

@@ -5,6 +5,7 @@ use hyperplane_api::hypershift::{
     version_history::advance,
     version_status::{ClusterVersionStatus, VersionedRelease},
 };
+use hyperplane_runtime::conditions::written;
 
 use super::Report;
 
@@ -41,7 +42,13 @@ fn made_up(report: &Report<'_>, before: Option<&ClusterVersionStatus>) -> Option
         .as_ref()
         .and_then(|status| status.release_image.as_ref());
     let version = Some(desired.version.as_str()).filter(|version| !version.is_empty());
-    let history = advance(history, image, version, is_one && reached == Some(image), report.now);
+    let history = advance(
+        history,
+        image,
+        version,
+        is_one && reached == Some(image),
+        &written(report.now),
+    );
     Some(ClusterVersionStatus {
         desired,
         history,

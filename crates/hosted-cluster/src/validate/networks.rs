@@ -38,10 +38,6 @@ pub(super) const RULES: &[Rule] = &[FORM, FAMILIES, OVERLAP, ADVERTISED, NODE_PO
 /// The ports that Kubernetes takes for Services of type NodePort unless told otherwise.
 const NODE_PORTS: std::ops::RangeInclusive<i32> = 30_000..=32_767;
 
-/// Where nodes find the API server when nothing else is said, by address family.
-const ADVERTISED_V4: &str = "172.20.0.1";
-const ADVERTISED_V6: &str = "fd00::1";
-
 /// A network with the field that names it.
 struct Named {
     field: String,
@@ -146,24 +142,14 @@ fn overlaps(networks: &[Named], problems: &mut Vec<Problem>) {
     }
 }
 
-/// The address at which nodes find the API server, as it is written or chosen.
-fn advertised_text(networking: &ClusterNetworking) -> &str {
-    let server = networking.api_server.as_ref();
-    let chosen = server.and_then(|server| server.advertise_address.as_deref());
-    let first = networking.service_network.first();
-    let is_v6 = first.is_some_and(|network| network.cidr.as_str().contains(':'));
-    let otherwise = if is_v6 { ADVERTISED_V6 } else { ADVERTISED_V4 };
-    chosen.filter(|chosen| !chosen.is_empty()).unwrap_or(otherwise)
-}
-
 /// The address at which nodes find the API server, if it is one.
 pub(super) fn advertised_address(networking: &ClusterNetworking) -> Option<IpAddr> {
-    advertised_text(networking).parse().ok()
+    networking.advertised_address().parse().ok()
 }
 
 fn advertised(networking: &ClusterNetworking, networks: &[Named]) -> Option<Problem> {
     let field = "spec.networking.apiServer.advertiseAddress";
-    let text = advertised_text(networking);
+    let text = networking.advertised_address();
     let Ok(address) = text.parse::<IpAddr>() else {
         return Some(Problem::new(
             &ADVERTISED,

@@ -382,27 +382,38 @@ fn terminate(pod: &Pod, facts: &dyn Facts, course: Course<'_>) -> Advance {
             ..stay(None)
         };
     }
-    let grace = pod.metadata.deletion_grace_period_seconds.unwrap_or(GRACE);
-    let deadline = pod
-        .metadata
-        .deletion_timestamp
-        .as_ref()
-        .map_or(course.now, |time| time.0);
-    let asked = moment::after_seconds(deadline, -grace);
-    let about = format!("{}/{}/stop", pod.namespace().unwrap_or_default(), pod.name_any());
     let is_slow = running
         .iter()
         .any(|status| facts.faults(pod, &status.name).contains(&FaultKind::SlowStop));
+    let at = end_of_grace(pod, is_slow, course);
+    if at > course.now {
+        return stay(Some(at));
+    }
+    let exit_code = if is_slow { KILLED } else { 0 };
+    Advance {
+        status: stopped(pod, &before, exit_code, course.now),
+        is_finished: true,
+        ..stay(None)
+    }
+}
+
+/// When the containers have stopped: in their time, and at the deadline at the latest.
+fn end_of_grace(pod: &Pod, is_slow: bool, course: Course<'_>) -> Timestamp {
+    let grace = pod.metadata.deletion_grace_period_seconds.unwrap_or(GRACE);
+    let deadline = pod.metadata.deletion_timestamp.as_ref();
+    let deadline = deadline.map_or(course.now, |time| time.0);
+    let about = format!("{}/{}/stop", pod.namespace().unwrap_or_default(), pod.name_any());
     let wanted = if is_slow {
         Duration::MAX
     } else {
         drawn(course.seed, &about, course.pace.stop)
     };
-    let at = moment::after(asked, wanted).min(deadline);
-    if at > course.now {
-        return stay(Some(at));
-    }
-    let exit_code = if is_slow { KILLED } else { 0 };
+    let asked = moment::after_seconds(deadline, -grace);
+    moment::after(asked, wanted).min(deadline)
+}
+
+/// The status of a pod whose containers have all ended.
+fn stopped(pod: &Pod, before: &PodStatus, exit_code: i32, now: Timestamp) -> PodStatus {
     let mut status = before.clone();
     let all = status
         .init_container_statuses
@@ -410,7 +421,7 @@ fn terminate(pod: &Pod, facts: &dyn Facts, course: Course<'_>) -> Advance {
         .chain(&mut status.container_statuses)
         .flatten();
     for status in all.filter(|status| is_running(status)) {
-        stop(status, exit_code, course.now);
+        stop(status, exit_code, now);
     }
     let has_failed = status
         .container_statuses
@@ -423,13 +434,8 @@ fn terminate(pod: &Pod, facts: &dyn Facts, course: Course<'_>) -> Advance {
         .iter()
         .flatten()
         .any(|known| known.type_ == "Initialized" && known.status == "True");
-    status.conditions = Some(conditions(pod, &status, (true, initialized), course.now));
-    Advance {
-        status,
-        wake: None,
-        notes: Vec::new(),
-        is_finished: true,
-    }
+    status.conditions = Some(conditions(pod, &status, (true, initialized), now));
+    status
 }
 
 fn stop(status: &mut ContainerStatus, exit_code: i32, now: Timestamp) {

@@ -12,12 +12,11 @@ use super::{
     affinity::{affinity, means, required_terms},
     cluster::{Assigned, Cluster},
 };
-use crate::pods;
+use crate::{nodes::ZONE, pods};
 
 /// What each sibling on the same node, or in the same zone, costs, where nobody said anything.
 const SIBLING: i64 = 20;
 const SIBLING_IN_ZONE: i64 = 10;
-const ZONE: &str = "topology.kubernetes.io/zone";
 
 /// Company for one pod.
 pub(super) struct Company {

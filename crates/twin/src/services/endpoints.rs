@@ -14,7 +14,9 @@ use k8s_openapi::{
 use kube::{Resource, ResourceExt};
 
 use crate::{
-    names, pods,
+    names,
+    nodes::ZONE,
+    pods,
     selector::{self, Labels},
 };
 
@@ -22,7 +24,6 @@ const SERVICE: &str = "kubernetes.io/service-name";
 const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
 const CONTROLLER: &str = "endpointslice-controller.k8s.io";
 const HEADLESS: &str = "service.kubernetes.io/headless";
-const ZONE: &str = "topology.kubernetes.io/zone";
 /// The most that the API takes in one slice.
 const MOST: usize = 1000;
 

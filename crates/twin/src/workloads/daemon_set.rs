@@ -76,6 +76,7 @@ impl Reconciler for DaemonSets {
     }
 }
 
+#[derive(Default)]
 struct Decision {
     create: Vec<Pod>,
     delete: Vec<Arc<Pod>>,
@@ -84,73 +85,59 @@ struct Decision {
 }
 
 fn decide(set: &DaemonSet, nodes: &[Arc<Node>], owned: &[Arc<Pod>], revision: &str, now: Timestamp) -> Decision {
-    let seconds = set
-        .spec
-        .as_ref()
-        .and_then(|spec| spec.min_ready_seconds)
-        .unwrap_or_default();
+    let spec = set.spec.as_ref();
+    let seconds = spec.and_then(|spec| spec.min_ready_seconds).unwrap_or_default();
     let mut on: BTreeMap<String, Vec<&Arc<Pod>>> = BTreeMap::new();
     for pod in owned {
         on.entry(target(pod)).or_default().push(pod);
     }
-    let (mut create, mut delete) = (Vec::new(), Vec::new());
-    let mut status = DaemonSetStatus {
-        observed_generation: set.metadata.generation,
-        ..DaemonSetStatus::default()
-    };
+    let mut decision = Decision::default();
     let (mut updated, mut available) = (0, 0);
     for node in nodes {
         let name = node.name_any();
         let there = on.remove(&name).unwrap_or_default();
-        let pod = build(set, &name, revision);
-        if !fits_node(&pod, node) || !tolerates_node(&pod, node, &["NoSchedule", "NoExecute"]) {
-            status.number_misscheduled += i32::from(!there.is_empty());
-            delete.extend(there.into_iter().filter(|pod| pods::is_active(pod)).cloned());
-            continue;
-        }
-        status.desired_number_scheduled += 1;
-        delete.extend(
-            there
-                .iter()
-                .filter(|pod| pods::is_over(pod) && !pods::is_terminating(pod))
-                .map(|pod| Arc::clone(pod)),
-        );
-        let active: Vec<_> = there.iter().filter(|pod| pods::is_active(pod)).collect();
-        match active.first() {
-            // One that is going still has the name and the place.
-            None if there.is_empty() => create.push(pod),
-            None => {}
-            Some(pod) => {
-                status.current_number_scheduled += 1;
-                status.number_ready += i32::from(pods::is_ready(pod));
-                updated += i32::from(is_of(pod, revision));
-                available += i32::from(pods::is_available(pod, seconds, now));
-            }
+        if let Some(pod) = decision.settle(node, build(set, &name, revision), &there) {
+            updated += i32::from(is_of(pod, revision));
+            available += i32::from(pods::is_available(pod, seconds, now));
         }
     }
     // Whatever is left is on nodes that are gone.
-    delete.extend(on.into_values().flatten().filter(|pod| pods::is_active(pod)).cloned());
-    let unavailable = status.desired_number_scheduled - available;
-    status.updated_number_scheduled = Some(updated).filter(|many| *many > 0);
-    status.number_available = Some(available).filter(|many| *many > 0);
-    status.number_unavailable = Some(unavailable).filter(|many| *many > 0);
-    delete.extend(outdated(
-        set,
-        owned,
-        revision,
-        (status.desired_number_scheduled, unavailable),
-        now,
-    ));
-    let wake = owned
-        .iter()
-        .filter_map(|pod| pods::available_at(pod, seconds))
-        .filter(|at| *at > now)
-        .min();
-    Decision {
-        create,
-        delete,
-        status,
-        wake,
+    let left = on.into_values().flatten();
+    decision.delete.extend(left.filter(|pod| pods::is_active(pod)).cloned());
+    let wanted = decision.status.desired_number_scheduled;
+    let unavailable = wanted - available;
+    let counted = |many: i32| Some(many).filter(|many| *many > 0);
+    decision.status.observed_generation = set.metadata.generation;
+    decision.status.updated_number_scheduled = counted(updated);
+    decision.status.number_available = counted(available);
+    decision.status.number_unavailable = counted(unavailable);
+    let outdated = outdated(set, owned, revision, (wanted, unavailable), now);
+    decision.delete.extend(outdated);
+    let changes = owned.iter().filter_map(|pod| pods::available_at(pod, seconds));
+    decision.wake = changes.filter(|at| *at > now).min();
+    decision
+}
+
+impl Decision {
+    /// Decides about one node, given the pod that it would get and those that are for it. Gives back the one that it has.
+    fn settle<'a>(&mut self, node: &Node, wanted: Pod, there: &[&'a Arc<Pod>]) -> Option<&'a Arc<Pod>> {
+        let active = |pod: &&&Arc<Pod>| pods::is_active(pod);
+        if !fits_node(&wanted, node) || !tolerates_node(&wanted, node, &["NoSchedule", "NoExecute"]) {
+            self.status.number_misscheduled += i32::from(!there.is_empty());
+            self.delete.extend(there.iter().filter(active).copied().cloned());
+            return None;
+        }
+        self.status.desired_number_scheduled += 1;
+        let is_left = |pod: &&&Arc<Pod>| pods::is_over(pod) && !pods::is_terminating(pod);
+        self.delete.extend(there.iter().filter(is_left).copied().cloned());
+        // One that is going still has the name and the place.
+        if there.is_empty() {
+            self.create.push(wanted);
+        }
+        let pod = there.iter().find(active)?;
+        self.status.current_number_scheduled += 1;
+        self.status.number_ready += i32::from(pods::is_ready(pod));
+        Some(pod)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What holds for every control plane: closed to others, open to itself, to its clients, and to those who measure.
 
+use hyperplane_api::constants::objects::{components, ports};
 use k8s_openapi::api::networking::v1::NetworkPolicy;
 
 use super::{
@@ -7,10 +8,8 @@ use super::{
     parts::{all, component, egress, from, from_anywhere, ingress, namespaces, pods, to, to_dns},
 };
 
-/// The port of the API server.
-const API_SERVER: i32 = 6443;
-/// The ports of the router.
-const ROUTER: [i32; 2] = [8080, 8443];
+/// The port of a router that is not ours, for clients without TLS.
+const PLAIN_ROUTER: i32 = 8080;
 
 pub(super) fn policies(blueprint: &Blueprint<'_>) -> Vec<NetworkPolicy> {
     let networks = &blueprint.settings.networks;
@@ -21,7 +20,7 @@ pub(super) fn policies(blueprint: &Blueprint<'_>) -> Vec<NetworkPolicy> {
         ingress(
             blueprint,
             "kas",
-            component("kube-apiserver"),
+            component(components::API_SERVER),
             vec![from_anywhere(&api_server_ports(blueprint))],
         ),
         ingress(
@@ -33,8 +32,8 @@ pub(super) fn policies(blueprint: &Blueprint<'_>) -> Vec<NetworkPolicy> {
         ingress(
             blueprint,
             "private-router",
-            component("router"),
-            vec![from_anywhere(&ROUTER)],
+            component(components::ROUTER),
+            vec![from_anywhere(&[PLAIN_ROUTER, ports::ROUTER.into()])],
         ),
         router_egress(blueprint),
     ];
@@ -50,16 +49,17 @@ pub(super) fn policies(blueprint: &Blueprint<'_>) -> Vec<NetworkPolicy> {
 }
 
 fn api_server_ports(blueprint: &Blueprint<'_>) -> Vec<i32> {
+    let own = i32::from(ports::API_SERVER);
     let networking = blueprint.cluster.spec.networking.api_server.as_ref();
     let further = networking
         .and_then(|networking| networking.port)
-        .filter(|port| *port != API_SERVER);
-    [Some(API_SERVER), further].into_iter().flatten().collect()
+        .filter(|port| *port != own);
+    [Some(own), further].into_iter().flatten().collect()
 }
 
 /// The router answers to the whole world, and so reaches nothing but what it leads to.
 fn router_egress(blueprint: &Blueprint<'_>) -> NetworkPolicy {
     let mut rules = vec![to(vec![pods(all())])];
     rules.extend(to_dns(blueprint));
-    egress(blueprint, "private-router-egress", component("router"), rules)
+    egress(blueprint, "private-router-egress", component(components::ROUTER), rules)
 }

@@ -1,7 +1,7 @@
 //! What pods of a control plane reach of the management cluster: its API only where they need it, and no pods of others.
 //! Upstream closes this on AWS only; the reason for it does not depend on where machines run.
 
-use hyperplane_api::constants::labels;
+use hyperplane_api::constants::{labels, objects::components};
 use k8s_openapi::api::networking::v1::NetworkPolicy;
 
 use super::{
@@ -18,7 +18,7 @@ pub(super) fn policies(blueprint: &Blueprint<'_>) -> Option<NetworkPolicy> {
     // Virtual machines and the router have policies of their own, to which this one must add nothing.
     let selector = without(&[
         (labels::NEED_MANAGEMENT_KAS_ACCESS.as_str(), "true"),
-        (APP, "router"),
+        (APP, components::ROUTER),
         (KUBEVIRT, VIRTUAL_MACHINE),
     ]);
     let mut rules = vec![to(addresses_outside(closed)), to(vec![pods(all())])];

@@ -1,7 +1,10 @@
 //! Endpoints that are published by a port on nodes or by a load balancer of their own: both bring clients from anywhere
 //! straight to the pods. What is published by Route comes through the router, which is one of the same namespace.
 
-use hyperplane_api::hypershift::services::{PublishedService, PublishingStrategyType};
+use hyperplane_api::{
+    constants::objects::{components, ports},
+    hypershift::services::{PublishedService, PublishingStrategyType},
+};
 use k8s_openapi::api::networking::v1::NetworkPolicy;
 
 use super::{
@@ -13,11 +16,11 @@ use super::{
 struct Opening {
     service: PublishedService,
     component: &'static str,
-    port: i32,
+    port: u16,
     name: &'static str,
 }
 
-const fn opening(service: PublishedService, component: &'static str, port: i32, name: &'static str) -> Opening {
+const fn opening(service: PublishedService, component: &'static str, port: u16, name: &'static str) -> Opening {
     Opening {
         service,
         component,
@@ -27,25 +30,35 @@ const fn opening(service: PublishedService, component: &'static str, port: i32, 
 }
 
 const OPENINGS: &[Opening] = &[
-    opening(PublishedService::OAuthServer, "oauth-openshift", 6443, "oauth"),
-    opening(PublishedService::Ignition, "ignition-server", 9090, "ignition"),
+    opening(
+        PublishedService::OAuthServer,
+        components::OAUTH_SERVER,
+        ports::OAUTH_SERVER,
+        "oauth",
+    ),
     opening(
         PublishedService::Ignition,
-        "ignition-server-proxy",
-        8443,
+        components::IGNITION_SERVER,
+        ports::IGNITION_SERVER,
+        "ignition",
+    ),
+    opening(
+        PublishedService::Ignition,
+        components::IGNITION_PROXY,
+        ports::IGNITION_PROXY,
         "ignition-proxy",
     ),
     opening(
         PublishedService::Konnectivity,
-        "konnectivity-server",
-        8091,
+        components::KONNECTIVITY_SERVER,
+        ports::KONNECTIVITY,
         "konnectivity",
     ),
     // The server of the tunnel runs beside the API server, in its pods.
     opening(
         PublishedService::Konnectivity,
-        "kube-apiserver",
-        8091,
+        components::API_SERVER,
+        ports::KONNECTIVITY,
         "konnectivity-kas",
     ),
 ];
@@ -65,7 +78,7 @@ pub(super) fn policies(blueprint: &Blueprint<'_>) -> Vec<NetworkPolicy> {
             blueprint,
             &format!("{prefix}-{}", opening.name),
             component(opening.component),
-            vec![from_anywhere(&[opening.port])],
+            vec![from_anywhere(&[opening.port.into()])],
         ));
     }
     policies

@@ -3,7 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use hyperplane_api::{constants::labels, hypershift::platform_type::PlatformType};
+use hyperplane_api::{
+    constants::{
+        labels,
+        objects::{components, ports},
+    },
+    hypershift::platform_type::PlatformType,
+};
 use k8s_openapi::api::networking::v1::{NetworkPolicy, NetworkPolicyIngressRule};
 
 use super::{
@@ -15,14 +21,14 @@ use super::{
 };
 
 /// What nodes need of a control plane: the component and its port.
-const NEEDED: &[(&str, i32)] = &[
-    ("kube-apiserver", 6443),
-    ("kube-apiserver", 8091),
-    ("konnectivity-server", 8091),
-    ("oauth-openshift", 6443),
-    ("ignition-server", 9090),
-    ("ignition-server-proxy", 8443),
-    ("router", 8443),
+const NEEDED: &[(&str, u16)] = &[
+    (components::API_SERVER, ports::API_SERVER),
+    (components::API_SERVER, ports::KONNECTIVITY),
+    (components::KONNECTIVITY_SERVER, ports::KONNECTIVITY),
+    (components::OAUTH_SERVER, ports::OAUTH_SERVER),
+    (components::IGNITION_SERVER, ports::IGNITION_SERVER),
+    (components::IGNITION_PROXY, ports::IGNITION_PROXY),
+    (components::ROUTER, ports::ROUTER),
 ];
 
 pub(super) fn policies(blueprint: &Blueprint<'_>) -> Vec<NetworkPolicy> {
@@ -53,7 +59,7 @@ fn outwards(blueprint: &Blueprint<'_>, machines: &BTreeMap<String, String>) -> N
     rules.extend(
         NEEDED
             .iter()
-            .map(|(name, port)| to_port(vec![pods(component(name))], *port)),
+            .map(|(name, port)| to_port(vec![pods(component(name))], (*port).into())),
     );
     rules.extend(to_dns(blueprint));
     rules.extend(networks.ingress.as_ref().map(|labels| to(vec![namespaces(labels)])));

@@ -1,24 +1,20 @@
 //! Rights outside of the namespaces of control planes, as a table of words. What operators may do inside is said where
 //! they are: with components and with certificates.
 
-use hyperplane_api::constants::objects::roles;
+use hyperplane_api::constants::{groups, objects::roles};
 use hyperplane_component_driver::access::{READ, WRITE, component_rules, housekeeping_rules, rule};
 use k8s_openapi::api::rbac::v1::PolicyRule;
 
-const HYPERSHIFT: &str = "hypershift.openshift.io";
-const RBAC: &str = "rbac.authorization.k8s.io";
-
 /// What the PKI operator may do outside of the namespace: sign requests for its own signers, and no others.
 pub(super) fn pki_operator_everywhere(namespace: &str) -> Vec<PolicyRule> {
-    let group = "certificates.k8s.io";
     let signers = ["customer-break-glass", "sre-break-glass"];
     let signers = signers
         .iter()
-        .map(|class| format!("hypershift.openshift.io/{namespace}.{class}"));
+        .map(|class| format!("{}/{namespace}.{class}", groups::HYPERSHIFT));
     vec![
-        rule(group, &["certificatesigningrequests"], READ),
+        rule(groups::CERTIFICATES, &["certificatesigningrequests"], READ),
         rule(
-            group,
+            groups::CERTIFICATES,
             &[
                 "certificatesigningrequests/approval",
                 "certificatesigningrequests/status",
@@ -27,7 +23,7 @@ pub(super) fn pki_operator_everywhere(namespace: &str) -> Vec<PolicyRule> {
         ),
         PolicyRule {
             resource_names: Some(signers.collect()),
-            ..rule(group, &["signers"], &["approve", "sign"])
+            ..rule(groups::CERTIFICATES, &["signers"], &["approve", "sign"])
         },
     ]
 }
@@ -36,7 +32,7 @@ pub(super) fn pki_operator_everywhere(namespace: &str) -> Vec<PolicyRule> {
 pub(super) fn dedicated_operator_everywhere() -> Vec<PolicyRule> {
     vec![
         rule("", &["nodes"], READ),
-        rule("hyperplane.dev", &["distributionreleases"], READ),
+        rule(groups::HYPERPLANE, &["distributionreleases"], READ),
     ]
 }
 
@@ -58,40 +54,32 @@ pub fn manager_rules() -> Vec<PolicyRule> {
         // Whether a member of etcd keeps failing is seen on its pod, and on its claim.
         rule("", &["persistentvolumeclaims"], &["get"]),
         rule("", &["pods"], &["list"]),
-        rule("cluster.x-k8s.io", &["clusters"], WRITE),
-        rule("cluster.x-k8s.io", &["machines"], READ),
-        rule("infrastructure.cluster.x-k8s.io", &["kubevirtclusters"], WRITE),
+        rule(groups::CLUSTER_API, &["clusters"], WRITE),
+        rule(groups::CLUSTER_API, &["machines"], READ),
+        rule(groups::INFRASTRUCTURE, &["kubevirtclusters"], WRITE),
+        rule(groups::INFRASTRUCTURE, &["kubevirtclusters/status"], &["patch"]),
+        rule(groups::AGENT_PROVIDER, &["agentclusters"], WRITE),
+        rule(groups::AGENT_PROVIDER, &["agentclusters/status"], &["patch"]),
+        rule(groups::HYPERPLANE, &["distributionreleases"], READ),
         rule(
-            "infrastructure.cluster.x-k8s.io",
-            &["kubevirtclusters/status"],
-            &["patch"],
-        ),
-        rule("capi-provider.agent-install.openshift.io", &["agentclusters"], WRITE),
-        rule(
-            "capi-provider.agent-install.openshift.io",
-            &["agentclusters/status"],
-            &["patch"],
-        ),
-        rule("hyperplane.dev", &["distributionreleases"], READ),
-        rule(
-            HYPERSHIFT,
+            groups::HYPERSHIFT,
             &["hostedclusters"],
             &["get", "list", "patch", "update", "watch"],
         ),
         rule(
-            HYPERSHIFT,
+            groups::HYPERSHIFT,
             &["hostedclusters/finalizers", "hostedcontrolplanes/finalizers"],
             &["update"],
         ),
-        rule(HYPERSHIFT, &["hostedclusters/status"], &["patch", "update"]),
-        rule(HYPERSHIFT, &["hostedcontrolplanes"], WRITE),
-        rule(HYPERSHIFT, &["nodepools"], &["delete", "get", "list", "watch"]),
+        rule(groups::HYPERSHIFT, &["hostedclusters/status"], &["patch", "update"]),
+        rule(groups::HYPERSHIFT, &["hostedcontrolplanes"], WRITE),
+        rule(groups::HYPERSHIFT, &["nodepools"], &["delete", "get", "list", "watch"]),
         rule("networking.k8s.io", &["networkpolicies"], WRITE),
         rule("networking.k8s.io", &["servicecidrs"], READ),
-        rule("discovery.k8s.io", &["endpointslices"], READ),
+        rule(groups::DISCOVERY, &["endpointslices"], READ),
         // Whoever grants a right must have it, or may hand on any. The manager hands on those of tenants only.
-        rule(RBAC, &["clusterrolebindings", "clusterroles"], WRITE),
-        rule(RBAC, &["clusterroles"], &["bind", "escalate"]),
+        rule(groups::RBAC, &["clusterrolebindings", "clusterroles"], WRITE),
+        rule(groups::RBAC, &["clusterroles"], &["bind", "escalate"]),
         PolicyRule {
             resource_names: Some(tenant_accounts()),
             ..rule("", &["serviceaccounts"], &["impersonate"])

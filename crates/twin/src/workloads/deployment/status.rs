@@ -128,28 +128,12 @@ fn progress(
         return None;
     }
     let known = found(before, "Progressing");
-    let name = sets.name(deployment);
     let make = |words: (&str, &str, String)| Some(condition(known, "Progressing", words, now));
     if spec.paused == Some(true) {
         return make(("Unknown", "DeploymentPaused", "Deployment is paused".to_owned()));
     }
-    let count = |count: Option<i32>| count.unwrap_or_default();
-    let wanted = spec.replicas.unwrap_or(1);
-    let is_complete = [status.replicas, status.updated_replicas, status.available_replicas]
-        .into_iter()
-        .all(|counted| count(counted) == wanted);
-    let has_moved = count(status.updated_replicas) > count(before.updated_replicas)
-        || count(status.replicas) - count(status.updated_replicas)
-            < count(before.replicas) - count(before.updated_replicas)
-        || count(status.ready_replicas) > count(before.ready_replicas)
-        || count(status.available_replicas) > count(before.available_replicas);
-    let is_about_this = known.is_some_and(|known| {
-        known
-            .message
-            .as_ref()
-            .is_some_and(|text| text.contains(&format!("{name:?}")))
-    });
-    if is_complete && sets.new.is_some() {
+    let name = sets.name(deployment);
+    if is_complete(status, spec.replicas.unwrap_or(1)) && sets.new.is_some() {
         return make((
             "True",
             "NewReplicaSetAvailable",
@@ -157,8 +141,10 @@ fn progress(
         ));
     }
     let was_complete = known.is_some_and(|known| known.reason.as_deref() == Some("NewReplicaSetAvailable"));
+    let message = known.and_then(|known| known.message.as_deref());
+    let is_about_this = message.is_some_and(|text| text.contains(&format!("{name:?}")));
     // A rollout that is over stays so, even if pods come and go.
-    if is_about_this && was_complete && count(status.replicas) == count(status.updated_replicas) {
+    if is_about_this && was_complete && outdated(status) == 0 {
         return known.cloned();
     }
     if !is_about_this {
@@ -168,27 +154,37 @@ fn progress(
             format!("Created new replica set {name:?}"),
         ));
     }
-    let updated = || {
-        (
-            "True",
-            "ReplicaSetUpdated",
-            format!("ReplicaSet {name:?} is progressing."),
-        )
-    };
-    if has_moved {
-        let mut moved = condition(known, "Progressing", updated(), now);
+    if has_moved(before, status) {
+        let text = format!("ReplicaSet {name:?} is progressing.");
+        let mut moved = condition(known, "Progressing", ("True", "ReplicaSetUpdated", text), now);
         moved.last_update_time = Some(moment::written(now));
         return Some(moved);
     }
     if timeout(deployment, known?).is_some_and(|at| at <= now) {
-        let words = (
-            "False",
-            "ProgressDeadlineExceeded",
-            format!("ReplicaSet {name:?} has timed out progressing."),
-        );
-        return make(words);
+        let text = format!("ReplicaSet {name:?} has timed out progressing.");
+        return make(("False", "ProgressDeadlineExceeded", text));
     }
     known.cloned()
+}
+
+/// Whether all pods that are wanted are there, new, and serve; and no others.
+fn is_complete(status: &DeploymentStatus, wanted: i32) -> bool {
+    [status.replicas, status.updated_replicas, status.available_replicas]
+        .into_iter()
+        .all(|counted| counted.unwrap_or_default() == wanted)
+}
+
+/// Whether the rollout has made a step.
+fn has_moved(before: &DeploymentStatus, status: &DeploymentStatus) -> bool {
+    outdated(status) < outdated(before)
+        || status.updated_replicas.unwrap_or_default() > before.updated_replicas.unwrap_or_default()
+        || status.ready_replicas.unwrap_or_default() > before.ready_replicas.unwrap_or_default()
+        || status.available_replicas.unwrap_or_default() > before.available_replicas.unwrap_or_default()
+}
+
+/// How many pods are of older templates.
+fn outdated(status: &DeploymentStatus) -> i32 {
+    status.replicas.unwrap_or_default() - status.updated_replicas.unwrap_or_default()
 }
 
 /// When a rollout that makes no step is given up.

@@ -39,10 +39,7 @@ fn account(control_plane: &HostedControlPlane) -> ServiceAccount {
         metadata: ObjectMeta {
             name: Some("default".to_owned()),
             namespace: control_plane.metadata.namespace.clone(),
-            labels: Some(BTreeMap::from([(
-                ours::MANAGED_BY.as_str().to_owned(),
-                ours::MANAGED_BY_US.to_owned(),
-            )])),
+            labels: Some(BTreeMap::from([ours::label()])),
             annotations: cluster.map(|cluster| BTreeMap::from([(key.to_owned(), cluster.clone())])),
             owner_references: control_plane.controller_owner_ref(&()).map(|owner| vec![owner]),
             ..ObjectMeta::default()
