@@ -182,7 +182,10 @@ fn every_deployment_that_is_kept_keeps_its_scale() {
             format!("'{}'", object["metadata"]["name"].as_str().unwrap())
         })
         .collect();
-    let expected = format!("request.namespace == 'kube-system' && request.name in [{}]", kept.join(", "));
+    let expected = format!(
+        "request.namespace == 'kube-system' && request.name in [{}]",
+        kept.join(", ")
+    );
     assert_eq!(condition, expected);
 }
 
