@@ -1,5 +1,6 @@
 //! The words that controllers and users exchange through statuses and metadata: condition types, reasons,
-//! annotations, labels and finalizers; and the names and groups of objects. Each kind of word has one file, and each word one line of meaning.
+//! annotations, labels and finalizers; and the names and groups of objects. Each kind of word has one file, and each
+//! word one line of meaning.
 //!
 //! The words are those of the wire, odd spellings included; nothing here says when a controller writes them.
 
