@@ -147,6 +147,20 @@ impl Etcd {
         .await
     }
 
+    /// Begins a cluster of three members.
+    async fn launch_three(&mut self) {
+        // The first two find nobody, or each other; both begin the same cluster.
+        let (first, second) = tokio::join!(self.prepare(0, 3), self.prepare(1, 3));
+        assert_eq!((first, second), (Start::New, Start::New));
+        self.launch(0);
+        self.launch(1);
+        // The third one comes late: the others are a cluster already, and it has a seat in it.
+        eventually("a majority", async || self.client(0).await.members().await).await;
+        assert!(matches!(self.prepare(2, 3).await, Start::Join(_) | Start::New));
+        self.launch(2);
+        assert_eq!(self.names(2, 3).await.len(), 3);
+    }
+
     /// Asks the gateway of a member for keys, as a client of etcd does.
     async fn keys(&self, member: usize, path: &str, request: Value) -> Result<Value> {
         let certificates = self.directory.path.join("certificates");
@@ -163,16 +177,7 @@ impl Etcd {
 #[ignore = "needs a real control plane: cargo xtask test"]
 async fn a_member_that_lost_its_data_comes_back_and_has_it_again() -> Result<()> {
     let mut etcd = Etcd::new()?;
-    // The first two find nobody, or each other; both begin the same cluster.
-    let (first, second) = tokio::join!(etcd.prepare(0, 3), etcd.prepare(1, 3));
-    assert_eq!((first, second), (Start::New, Start::New));
-    etcd.launch(0);
-    etcd.launch(1);
-    // The third one comes late: the others are a cluster already, and it has a seat in it.
-    eventually("a majority", async || etcd.client(0).await.members().await).await;
-    assert!(matches!(etcd.prepare(2, 3).await, Start::Join(_) | Start::New));
-    etcd.launch(2);
-    assert_eq!(etcd.names(2, 3).await.len(), 3);
+    Box::pin(etcd.launch_three()).await;
 
     let put = json!({"key": "a2V5", "value": "dmFsdWU="});
     etcd.keys(0, "/v3/kv/put", put).await?;
@@ -228,14 +233,7 @@ async fn a_member_that_lost_its_data_comes_back_and_has_it_again() -> Result<()>
 #[ignore = "needs a real control plane: cargo xtask test"]
 async fn the_others_say_whether_they_go_on_without_a_member() -> Result<()> {
     let mut etcd = Etcd::new()?;
-    let (first, second) = tokio::join!(etcd.prepare(0, 3), etcd.prepare(1, 3));
-    assert_eq!((first, second), (Start::New, Start::New));
-    etcd.launch(0);
-    etcd.launch(1);
-    eventually("a majority", async || etcd.client(0).await.members().await).await;
-    etcd.prepare(2, 3).await;
-    etcd.launch(2);
-    etcd.names(2, 3).await;
+    Box::pin(etcd.launch_three()).await;
     let topology = etcd.settings(2, 3).topology;
     etcd.kill(2);
     // They may have to choose a leader first.

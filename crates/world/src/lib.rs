@@ -1,6 +1,7 @@
 //! Operators, simulated world and embedded API server wired together in one process: what `hyperplane up` runs on real
 //! time and what whole-system simulations run on virtual time. It decides nothing; it only puts parts together.
 
+mod arguments;
 mod discovery;
 mod embedded;
 mod images;

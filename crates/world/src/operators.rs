@@ -10,7 +10,7 @@ use hyperplane_pki::PkiSettings;
 use hyperplane_runtime::{Clock, Entropy, IdentityMode, LeaseSettings, Manager, Only, Reach, Scope, Settings};
 use kube::Client;
 
-use crate::discovery::Surroundings;
+use crate::{arguments::flag, discovery::Surroundings};
 
 /// Which operators run in this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,12 +42,7 @@ impl Roles {
     /// The roles that a command line of this program asks for: the subcommand and its flags.
     pub fn of_arguments(arguments: &[String]) -> Option<Self> {
         let (subcommand, flags) = arguments.split_first()?;
-        let flag = |name: &str| {
-            let mut values = flags
-                .iter()
-                .filter_map(|flag| flag.strip_prefix(name)?.strip_prefix('='));
-            values.next_back().map(str::to_owned)
-        };
+        let flag = |name: &str| flag(flags, name).map(str::to_owned);
         let namespace = flag("--namespace")?;
         match subcommand.as_str() {
             "control-plane-operator" => Some(Self::ControlPlane {

@@ -10,15 +10,12 @@ use hyperplane_sidecars::etcd::{
 use k8s_openapi::api::core::v1::Pod;
 use kube::{Api, Client};
 
+use crate::arguments::flag;
+
 /// What a command line of this program asks for, if it is this program's.
 pub(crate) fn settings(arguments: &[String]) -> Option<Settings> {
     let (subcommand, flags) = arguments.split_first()?;
-    let flag = |name: &str| {
-        let mut values = flags
-            .iter()
-            .filter_map(|flag| flag.strip_prefix(name)?.strip_prefix('='));
-        values.next_back().map(str::to_owned)
-    };
+    let flag = |name: &str| flag(flags, name).map(str::to_owned);
     if subcommand != "etcd-recover-member" {
         return None;
     }
