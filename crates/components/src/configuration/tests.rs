@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{audit, authentication, client_ca, feature_gates, file, tls, tls::TlsProfile, token_webhook};
+use super::{audit, authentication, client_ca, feature_gates, file, tls, token_webhook};
 use crate::support::{World, add_config_map, flag, release, rendered_text, set_secret};
 
 fn configured(configuration: &Value) -> World {
@@ -117,7 +117,7 @@ fn tls_profiles_become_versions_and_ciphers() {
         (json!({"type": "Newest"}), two, 6, 1),
     ] {
         let world = configured(&json!({"apiServer": {"tlsSecurityProfile": profile}}));
-        let found = TlsProfile::of(&world.inputs());
+        let found = tls::profile(&world.inputs());
         assert_eq!((found.oldest, found.ciphers.len()), (oldest, ciphers), "{profile}");
         assert_eq!(tls::warnings(&world.inputs()).len(), warned, "{profile}");
         let has_required = found

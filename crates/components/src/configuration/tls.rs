@@ -1,189 +1,32 @@
-//! TLS profiles: the oldest version and the ciphers that servers of a control plane offer.
+//! TLS profiles as the servers of a control plane take them. What they stand for is said where their words are.
 
+use hyperplane_api::hypershift::configuration::tls_profile::{self, TlsProfile};
 use k8s_openapi::api::core::v1::Container;
 use serde_json::Value;
 
-use super::texts;
 use crate::{flags, inputs::Inputs};
 
-/// Ciphers by the name that profiles use and the name that programs in Go use. What Go does not have is not listed, and
-/// not offered. Those of TLS 1.3 cannot be chosen and are left out too.
-const CIPHERS: &[(&str, &str)] = &[
-    (
-        "ECDHE-ECDSA-AES128-GCM-SHA256",
-        "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
-    ),
-    ("ECDHE-RSA-AES128-GCM-SHA256", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"),
-    (
-        "ECDHE-ECDSA-AES256-GCM-SHA384",
-        "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
-    ),
-    ("ECDHE-RSA-AES256-GCM-SHA384", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"),
-    (
-        "ECDHE-ECDSA-CHACHA20-POLY1305",
-        "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
-    ),
-    (
-        "ECDHE-RSA-CHACHA20-POLY1305",
-        "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
-    ),
-    ("ECDHE-ECDSA-AES128-SHA256", "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256"),
-    ("ECDHE-RSA-AES128-SHA256", "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256"),
-    ("ECDHE-ECDSA-AES128-SHA", "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA"),
-    ("ECDHE-RSA-AES128-SHA", "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA"),
-    ("ECDHE-ECDSA-AES256-SHA", "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA"),
-    ("ECDHE-RSA-AES256-SHA", "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA"),
-    ("AES128-GCM-SHA256", "TLS_RSA_WITH_AES_128_GCM_SHA256"),
-    ("AES256-GCM-SHA384", "TLS_RSA_WITH_AES_256_GCM_SHA384"),
-    ("AES128-SHA256", "TLS_RSA_WITH_AES_128_CBC_SHA256"),
-    ("AES128-SHA", "TLS_RSA_WITH_AES_128_CBC_SHA"),
-    ("AES256-SHA", "TLS_RSA_WITH_AES_256_CBC_SHA"),
-    ("DES-CBC3-SHA", "TLS_RSA_WITH_3DES_EDE_CBC_SHA"),
-];
+const PATH: &str = "configuration.apiServer.tlsSecurityProfile";
 
-/// Those of the list that Go calls insecure.
-const INSECURE: &[&str] = &[
-    "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256",
-    "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256",
-    "TLS_RSA_WITH_AES_128_GCM_SHA256",
-    "TLS_RSA_WITH_AES_256_GCM_SHA384",
-    "TLS_RSA_WITH_AES_128_CBC_SHA256",
-    "TLS_RSA_WITH_AES_128_CBC_SHA",
-    "TLS_RSA_WITH_AES_256_CBC_SHA",
-    "TLS_RSA_WITH_3DES_EDE_CBC_SHA",
-];
-
-/// The ciphers of which HTTP/2 needs one below TLS 1.3, by the kind of the certificate: without, a server in Go does not
-/// start.
-const REQUIRED: &[&str] = &[
-    "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
-    "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
-];
-
-/// The version in which ciphers cannot be chosen.
-const NEWEST: &str = "VersionTLS13";
-
-/// How many of the table profile Intermediate offers; profile Old offers all.
-const INTERMEDIATE: usize = 6;
-
-/// Versions of TLS that can be the oldest one.
-const VERSIONS: &[&str] = &["VersionTLS10", "VersionTLS11", "VersionTLS12", NEWEST];
-
-/// What servers offer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct TlsProfile {
-    /// The oldest version.
-    pub oldest: &'static str,
-    /// The ciphers before TLS 1.3; none where only that is offered.
-    pub ciphers: Vec<&'static str>,
+/// The profile of a control plane; Intermediate where none is chosen.
+pub(crate) fn profile(inputs: &Inputs<'_>) -> TlsProfile {
+    TlsProfile::of(chosen(inputs))
 }
 
-impl TlsProfile {
-    /// The profile of a control plane; Intermediate where none is chosen.
-    pub(crate) fn of(inputs: &Inputs<'_>) -> Self {
-        let profile = inputs.configuration(&["apiServer", "tlsSecurityProfile"]);
-        match profile["type"].as_str() {
-            Some("Old") => Self::listed("VersionTLS10", CIPHERS.len()),
-            Some("Modern") => Self::listed(NEWEST, 0),
-            Some("Custom") => Self::custom(&profile["custom"]),
-            _ => Self::listed("VersionTLS12", INTERMEDIATE),
-        }
-    }
-
-    fn custom(custom: &Value) -> Self {
-        let oldest = custom["minTLSVersion"].as_str();
-        let oldest = VERSIONS.iter().find(|version| Some(**version) == oldest).copied();
-        let oldest = oldest.unwrap_or("VersionTLS12");
-        if oldest == NEWEST {
-            return Self::listed(NEWEST, 0);
-        }
-        if !texts(&custom["ciphers"]).any(is_known) {
-            return Self::listed(oldest, INTERMEDIATE);
-        }
-        let mut ciphers = chosen(custom);
-        if lacks_required(&ciphers) {
-            ciphers.splice(0..0, REQUIRED.iter().copied());
-        }
-        Self { oldest, ciphers }
-    }
-
-    fn listed(oldest: &'static str, count: usize) -> Self {
-        Self {
-            oldest,
-            ciphers: CIPHERS.iter().take(count).map(|(_, ours)| *ours).collect(),
-        }
-    }
-
-    /// The ciphers that a program takes which refuses the insecure ones.
-    pub(crate) fn secure_ciphers(&self) -> Vec<&'static str> {
-        let is_secure = |name: &&&str| !INSECURE.contains(name);
-        self.ciphers.iter().filter(is_secure).copied().collect()
-    }
-
-    /// Sets the flags that all programs of Kubernetes share.
-    pub(crate) fn set(&self, container: &mut Container) {
-        flags::set(container, "tls-min-version", self.oldest);
-        if !self.ciphers.is_empty() {
-            flags::set(container, "tls-cipher-suites", self.ciphers.join(","));
-        }
+/// Sets the flags that all programs of Kubernetes share.
+pub(crate) fn set(inputs: &Inputs<'_>, container: &mut Container) {
+    let profile = profile(inputs);
+    flags::set(container, "tls-min-version", profile.oldest);
+    if !profile.ciphers.is_empty() {
+        flags::set(container, "tls-cipher-suites", profile.ciphers.join(","));
     }
 }
 
-/// What is left out of a profile, and what is added.
+/// What is left out of the profile, and what is added.
 pub(crate) fn warnings(inputs: &Inputs<'_>) -> Vec<String> {
-    let profile = inputs.configuration(&["apiServer", "tlsSecurityProfile"]);
-    let path = "configuration.apiServer.tlsSecurityProfile";
-    match profile["type"].as_str() {
-        None | Some("" | "Old" | "Intermediate" | "Modern") => Vec::new(),
-        Some("Custom") => custom_warnings(&profile["custom"], &format!("{path}.custom")),
-        Some(other) => vec![format!(
-            "{path}.type {other}: choose Old, Intermediate, Modern or Custom"
-        )],
-    }
+    tls_profile::warnings(chosen(inputs), PATH)
 }
 
-fn custom_warnings(custom: &Value, path: &str) -> Vec<String> {
-    let mut warnings = Vec::new();
-    let oldest = custom["minTLSVersion"].as_str().unwrap_or_default();
-    if !VERSIONS.contains(&oldest) {
-        let versions = VERSIONS.join(", ");
-        warnings.push(format!("{path}.minTLSVersion must be one of {versions}"));
-    }
-    let names = || texts(&custom["ciphers"]);
-    let unknown = names().filter(|name| !is_known(name));
-    warnings.extend(unknown.map(|name| format!("{path}.ciphers: {name} is not offered by any program")));
-    if oldest == NEWEST {
-        return warnings;
-    }
-    let chosen = chosen(custom);
-    if !names().any(is_known) {
-        warnings.push(format!(
-            "{path}.ciphers: none is known, and those of Intermediate are used"
-        ));
-    } else if lacks_required(&chosen) {
-        let required = REQUIRED.join(" and ");
-        warnings.push(format!(
-            "{path}.ciphers: {required} are added, as HTTP/2 needs one of them"
-        ));
-    }
-    warnings
-}
-
-/// The ciphers of a list that can be chosen.
-fn chosen(custom: &Value) -> Vec<&'static str> {
-    let wanted: Vec<&str> = texts(&custom["ciphers"]).collect();
-    let is_wanted = |(theirs, ours): &&(&str, &str)| wanted.contains(theirs) || wanted.contains(ours);
-    let chosen = CIPHERS.iter().filter(is_wanted);
-    chosen.map(|(_, ours)| *ours).collect()
-}
-
-/// Whether a cipher is offered by programs, chosen or, as those of TLS 1.3, always.
-fn is_known(name: &str) -> bool {
-    name.starts_with("TLS_AES_")
-        || name.starts_with("TLS_CHACHA20_")
-        || CIPHERS.iter().any(|(theirs, ours)| *theirs == name || *ours == name)
-}
-
-fn lacks_required(ciphers: &[&str]) -> bool {
-    !ciphers.iter().any(|cipher| REQUIRED.contains(cipher))
+fn chosen<'a>(inputs: &Inputs<'a>) -> &'a Value {
+    inputs.configuration(&["apiServer", "tlsSecurityProfile"])
 }

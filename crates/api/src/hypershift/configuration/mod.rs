@@ -3,6 +3,7 @@
 //! What rules of the spec look into is typed; everything else is kept and given back as it was read.
 
 pub mod api_server;
+pub mod tls_profile;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
