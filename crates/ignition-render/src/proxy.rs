@@ -1,0 +1,170 @@
+//! The proxy through which nodes reach the outside, and what is reached without it.
+
+use std::collections::BTreeSet;
+
+use hyperplane_api::hypershift::{
+    configuration::ClusterConfiguration, networking::ClusterNetworking, platform_type::PlatformType,
+};
+use serde_json::Value;
+
+use crate::{ignition::DropIn, parts::environment, problem::Problem};
+
+/// What is never reached through a proxy.
+const DIRECT: &[&str] = &["127.0.0.1", "localhost", ".svc", ".cluster.local", ".local"];
+/// Where clouds tell a machine about itself.
+const METADATA_SERVICE: &str = "169.254.169.254";
+
+/// How nodes reach the outside.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Proxy {
+    /// For HTTP.
+    pub http: Option<String>,
+    /// For HTTPS.
+    pub https: Option<String>,
+    /// What is reached without: names, suffixes and networks, in order.
+    pub direct: Vec<String>,
+    /// The ConfigMap with further authorities that the proxy signs with.
+    pub trusted_authorities: Option<String>,
+}
+
+impl Proxy {
+    /// The proxy of a cluster; none where it has none.
+    pub fn of(
+        configuration: Option<&ClusterConfiguration>,
+        networking: &ClusterNetworking,
+        platform: &PlatformType,
+    ) -> Result<Option<Self>, Problem> {
+        let Some(settings) = configuration.and_then(|configuration| configuration.rest.get("proxy")) else {
+            return Ok(None);
+        };
+        let http = line(settings, "httpProxy")?;
+        let https = line(settings, "httpsProxy")?;
+        let without = line(settings, "noProxy")?.unwrap_or_default();
+        let trusted = settings["trustedCA"]["name"].as_str().filter(|name| !name.is_empty());
+        let trusted_authorities = trusted.map(str::to_owned);
+        if http.is_none() && https.is_none() {
+            let proxy = Self {
+                trusted_authorities,
+                ..Self::default()
+            };
+            return Ok(proxy.trusted_authorities.is_some().then_some(proxy));
+        }
+        Ok(Some(Self {
+            http,
+            https,
+            direct: direct(&without, networking, platform),
+            trusted_authorities,
+        }))
+    }
+
+    /// What units are told of it; none where nothing goes through a proxy.
+    pub(crate) fn addition(&self) -> Option<DropIn> {
+        let direct = self.direct.join(",");
+        let variables = [
+            ("HTTP_PROXY", self.http.as_deref()),
+            ("HTTPS_PROXY", self.https.as_deref()),
+            ("NO_PROXY", Some(direct.as_str())),
+        ];
+        let given = variables.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let lines: String = given.map(|(name, value)| environment(name, value)).collect();
+        let is_used = self.http.is_some() || self.https.is_some();
+        is_used.then(|| DropIn {
+            name: "10-proxy.conf".to_owned(),
+            contents: Some(format!("[Service]\n{lines}")),
+            ..DropIn::default()
+        })
+    }
+}
+
+/// A setting that is one line; what is empty is not there. It may hold a password, so it is not quoted.
+fn line(settings: &Value, key: &str) -> Result<Option<String>, Problem> {
+    let wrong = || {
+        let path = format!("spec.configuration.proxy.{key}");
+        Problem::new("", path, "must be one line of text without spaces")
+    };
+    match &settings[key] {
+        Value::Null => Ok(None),
+        Value::String(text) if text.is_empty() => Ok(None),
+        Value::String(text) if text.chars().all(|one| !one.is_whitespace() && !one.is_control()) => {
+            Ok(Some(text.clone()))
+        }
+        _ => Err(wrong()),
+    }
+}
+
+fn direct(without: &str, networking: &ClusterNetworking, platform: &PlatformType) -> Vec<String> {
+    let mut all: BTreeSet<String> = DIRECT.iter().map(|one| (*one).to_owned()).collect();
+    all.extend(
+        networking
+            .machine_network
+            .iter()
+            .map(|network| network.cidr.as_str().to_owned()),
+    );
+    all.extend(
+        networking
+            .cluster_network
+            .iter()
+            .map(|network| network.cidr.as_str().to_owned()),
+    );
+    all.extend(
+        networking
+            .service_network
+            .iter()
+            .map(|network| network.cidr.as_str().to_owned()),
+    );
+    if matches!(platform, PlatformType::Aws | PlatformType::Azure) {
+        all.insert(METADATA_SERVICE.to_owned());
+    }
+    all.extend(without.split(',').filter(|one| !one.is_empty()).map(str::to_owned));
+    all.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn proxy(settings: &Value, platform: &PlatformType) -> Result<Option<Proxy>, Problem> {
+        let configuration: ClusterConfiguration = serde_json::from_value(json!({"proxy": settings})).unwrap();
+        Proxy::of(Some(&configuration), &ClusterNetworking::default(), platform)
+    }
+
+    #[test]
+    fn what_is_near_is_reached_without() {
+        let settings = json!({"httpsProxy": "http://proxy:3128", "noProxy": "example.com,,.a.example.com"});
+        let found = proxy(&settings, &PlatformType::Aws).unwrap().unwrap();
+        assert_eq!(
+            found.direct.join(","),
+            ".a.example.com,.cluster.local,.local,.svc,10.132.0.0/14,127.0.0.1,169.254.169.254,172.31.0.0/16,example.com,\
+             localhost"
+        );
+        let addition = found.addition().unwrap().contents.unwrap();
+        assert!(
+            addition.starts_with("[Service]\nEnvironment=\"HTTPS_PROXY=http://proxy:3128\"\nEnvironment=\"NO_PROXY=")
+        );
+    }
+
+    #[test]
+    fn without_a_proxy_nothing_is_told() {
+        for settings in [json!({}), json!({"noProxy": "example.com"}), json!({"httpProxy": ""})] {
+            assert_eq!(proxy(&settings, &PlatformType::None).unwrap(), None, "{settings}");
+        }
+        let found = proxy(&json!({"trustedCA": {"name": "bundle"}}), &PlatformType::None)
+            .unwrap()
+            .unwrap();
+        assert_eq!(
+            (found.trusted_authorities.as_deref(), found.addition()),
+            (Some("bundle"), None)
+        );
+    }
+
+    #[test]
+    fn lines_that_would_break_out_are_refused() {
+        for bad in [json!("http://a\nExecStart=x"), json!("a b"), json!(1)] {
+            let problem = proxy(&json!({"httpProxy": bad}), &PlatformType::None).unwrap_err();
+            assert_eq!(problem.path, "spec.configuration.proxy.httpProxy");
+            assert!(!problem.to_string().contains("ExecStart"));
+        }
+    }
+}
