@@ -15,7 +15,7 @@ use k8s_openapi::{
 use super::etcd;
 use crate::{
     component::{Asset, Component, Traits, WorkloadKind, asset},
-    configuration::{audit, authentication, client_ca, encryption, feature_gates, tls, tls::TlsProfile, token_webhook},
+    configuration::{audit, authentication, client_ca, encryption, feature_gates, tls, token_webhook},
     flags,
     infrastructure::strategy,
     inputs::Inputs,
@@ -101,7 +101,7 @@ fn adapt(inputs: &Inputs<'_>, workload: &mut Workload) {
     if let Some(container) = workload.container_mut(NAME) {
         network(inputs, container);
         issuer(inputs, container);
-        TlsProfile::of(inputs).set(container);
+        tls::set(inputs, container);
         feature_gates::set(inputs, container);
         tuning::set(inputs, count, container);
         flags::set(
@@ -119,7 +119,7 @@ fn adapt(inputs: &Inputs<'_>, workload: &mut Workload) {
     }
     if let Some(container) = workload.container_mut(components::KONNECTIVITY_SERVER) {
         flags::set(container, "server-count", count.to_string());
-        let ciphers = TlsProfile::of(inputs).secure_ciphers();
+        let ciphers = tls::profile(inputs).secure_ciphers();
         if !ciphers.is_empty() {
             flags::set(container, "cipher-suites", ciphers.join(","));
         }

@@ -8,7 +8,7 @@ use k8s_openapi::api::core::v1::Container;
 
 use crate::{
     component::{Asset, Component, Sidecar, Traits, WorkloadKind, asset},
-    configuration::{feature_gates, tls::TlsProfile},
+    configuration::{feature_gates, tls},
     flags,
     inputs::Inputs,
     manifest::Workload,
@@ -40,7 +40,7 @@ fn adapt(inputs: &Inputs<'_>, workload: &mut Workload) {
     let Some(container) = workload.container_mut(NAME) else {
         return;
     };
-    TlsProfile::of(inputs).set(container);
+    tls::set(inputs, container);
     feature_gates::set(inputs, container);
     let networking = inputs.networking();
     let is_allocated = networking.allocate_node_cidrs == Some(AllocateNodeCidrs::Enabled);

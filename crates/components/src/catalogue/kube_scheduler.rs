@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     component::{Asset, Component, Sidecar, Traits, WorkloadKind, asset},
-    configuration::{feature_gates, file, tls::TlsProfile},
+    configuration::{feature_gates, file, tls},
     flags,
     inputs::Inputs,
     manifest::{Manifest, Workload},
@@ -38,7 +38,7 @@ fn adapt(inputs: &Inputs<'_>, workload: &mut Workload) {
     let Some(container) = workload.container_mut(NAME) else {
         return;
     };
-    TlsProfile::of(inputs).set(container);
+    tls::set(inputs, container);
     feature_gates::set(inputs, container);
     if inputs.is_listed(annotations::DISABLE_PROFILING, NAME) {
         flags::set(container, "profiling", "false");

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::etcd;
 use crate::{
     component::{Asset, Component, Sidecar, Traits, WorkloadKind, asset},
-    configuration::{audit, file, tls::TlsProfile},
+    configuration::{audit, file, tls},
     inputs::Inputs,
     manifest::{Manifest, Workload},
 };
@@ -52,7 +52,7 @@ fn adapt_config(inputs: &Inputs<'_>, manifest: &mut Manifest) {
         return;
     };
     let mut configuration: Value = serde_saphyr::from_str(text).expect("the asset holds YAML, which a test reads");
-    let tls = TlsProfile::of(inputs);
+    let tls = tls::profile(inputs);
     configuration["servingInfo"]["minTLSVersion"] = json!(tls.oldest);
     if !tls.ciphers.is_empty() {
         configuration["servingInfo"]["cipherSuites"] = json!(tls.ciphers);
