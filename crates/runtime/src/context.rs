@@ -14,7 +14,7 @@ use crate::{
     client_service::wrap,
     events::{EventType, Note, Recorder, reference},
     failure::Failure,
-    identity::{IdentityLayer, IdentityMode},
+    identity::{Carrying, IdentityLayer, IdentityMode},
     kind::Kind,
     object_key::ObjectKey,
     writer::{Applied, Writer},
@@ -110,6 +110,14 @@ impl Context {
         let layer = IdentityLayer::new(identity, self.identity_mode);
         let mut context = self.clone();
         context.writer.client = wrap(&self.writer.client, &layer);
+        context
+    }
+
+    /// The same context, whose requests carry a value among their extensions, for a server in this process that looks for
+    /// it there.
+    pub fn carrying<T: Clone + Send + Sync + 'static>(&self, value: T) -> Self {
+        let mut context = self.clone();
+        context.writer.client = wrap(&self.writer.client, &Carrying::new(value));
         context
     }
 

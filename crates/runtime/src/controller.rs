@@ -3,8 +3,6 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use kube::Resource as _;
-
 use crate::{
     context::Context,
     events::Recorder,
@@ -158,7 +156,7 @@ fn prepare<R: Reconciler>(
     Arc::new(move |key| {
         let reconciler = reconciler.clone();
         match store.get(key) {
-            Some(object) if only.as_ref().is_some_and(|only| !only.selects(object.meta())) => None,
+            Some(object) if only.as_ref().is_some_and(|only| !reconciler.is_for(only, &object)) => None,
             Some(object) => {
                 let context = context.about(object.as_ref());
                 Some(Prepared {

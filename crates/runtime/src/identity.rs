@@ -5,7 +5,10 @@ use std::task::{Context, Poll};
 
 use http::{HeaderName, HeaderValue, Request};
 use hyperplane_seams::Identity;
+use kube::Client;
 use tower::{Layer, Service};
+
+use crate::client_service::wrap;
 
 /// The header that the API server reads (k8s.io/api/authentication/v1, ImpersonateUserHeader).
 const IMPERSONATE_USER: HeaderName = HeaderName::from_static("impersonate-user");
@@ -35,6 +38,11 @@ impl IdentityLayer {
     /// A layer for one identity.
     pub const fn new(identity: Identity, mode: IdentityMode) -> Self {
         Self { identity, mode }
+    }
+
+    /// A client whose requests are made on behalf of the identity.
+    pub fn around(&self, client: &Client) -> Client {
+        wrap(client, self)
     }
 }
 
@@ -81,6 +89,48 @@ where
             }
             IdentityMode::Own => {}
         }
+        self.inner.call(request)
+    }
+}
+
+/// Puts a value among the extensions of requests.
+#[derive(Clone)]
+pub(crate) struct Carrying<T, S = ()> {
+    value: T,
+    inner: S,
+}
+
+impl<T> Carrying<T> {
+    /// A layer for one value.
+    pub(crate) const fn new(value: T) -> Self {
+        Self { value, inner: () }
+    }
+}
+
+impl<T: Clone, S> Layer<S> for Carrying<T> {
+    type Service = Carrying<T, S>;
+
+    fn layer(&self, inner: S) -> Carrying<T, S> {
+        let value = self.value.clone();
+        Carrying { value, inner }
+    }
+}
+
+impl<T, S, B> Service<Request<B>> for Carrying<T, S>
+where
+    T: Clone + Send + Sync + 'static,
+    S: Service<Request<B>>,
+{
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = S::Future;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, mut request: Request<B>) -> S::Future {
+        request.extensions_mut().insert(self.value.clone());
         self.inner.call(request)
     }
 }
@@ -142,6 +192,15 @@ mod tests {
             Some(&Identity::new("tenant", "control-plane").unwrap())
         );
         assert_eq!(request.headers().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn what_requests_carry_reaches_the_server() {
+        let service = Carrying::new(7_u8).layer(service_fn(|request: Request<()>| async {
+            Ok::<_, Infallible>(request)
+        }));
+        let request = service.oneshot(Request::new(())).await.unwrap();
+        assert_eq!(request.extensions().get(), Some(&7_u8));
     }
 
     #[test]

@@ -75,7 +75,8 @@ pub struct Only {
 }
 
 impl Only {
-    pub(crate) fn selects(&self, meta: &ObjectMeta) -> bool {
+    /// Whether metadata of an object say that it is one of those.
+    pub fn selects(&self, meta: &ObjectMeta) -> bool {
         let annotations = meta.annotations.as_ref();
         annotations.and_then(|all| all.get(self.annotation)) == Some(&self.value)
     }

@@ -2,7 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use crate::{context::Context, failure::Failure, kind::Kind, object_key::ObjectKey};
+use kube::Resource as _;
+
+use crate::{context::Context, failure::Failure, kind::Kind, manager::Only, object_key::ObjectKey};
 
 /// When to look at an object again after a run that reached its goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +32,12 @@ pub trait Reconciler: Send + Sync + 'static {
     /// Whether [`Reconciler::reconcile`] is also called for objects that are being deleted: for those who carry out an end
     /// that takes time and is guarded by no finalizer of theirs, as kubelets do with pods.
     const SEES_DELETION: bool = false;
+
+    /// Whether an object is one of those that a manager is for, where several share a cluster. It says so itself, unless it
+    /// follows another object: then that one is asked, and whatever is made for it moves along.
+    fn is_for(&self, only: &Only, object: &Self::Object) -> bool {
+        only.selects(object.meta())
+    }
 
     /// Makes what is described true. Not called for objects that are being deleted, unless
     /// [`Reconciler::SEES_DELETION`] says so and there is no finalizer.
