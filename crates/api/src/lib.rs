@@ -47,5 +47,9 @@ pub const KINDS: &[fn() -> KindDefinition] = &[
 /// installed only where the provider's own is absent, and where somebody asks for it.
 pub const PROVIDER_KINDS: &[fn() -> KindDefinition] = &[
     infrastructure::kubevirt_cluster::KubevirtCluster::definition,
+    infrastructure::kubevirt_machine::KubevirtMachine::definition,
+    infrastructure::kubevirt_machine::KubevirtMachineTemplate::definition,
     infrastructure::agent_cluster::AgentCluster::definition,
+    infrastructure::agent_machine::AgentMachine::definition,
+    infrastructure::agent_machine::AgentMachineTemplate::definition,
 ];

@@ -13,6 +13,7 @@ use hyperplane_api::{
     infrastructure::{
         NamespacedReference,
         agent_cluster::{AgentCluster, AgentClusterSpec, AgentIgnitionEndpoint},
+        agent_machine::{AgentMachineSpec, AgentMachineTemplateResource, AgentMachineTemplateSpec},
     },
 };
 
@@ -20,6 +21,7 @@ use crate::{
     Facts, Platform, Surroundings,
     copies::SecretCopy,
     defaults::{Choices, Chosen},
+    machines::{MachineTemplate, PoolFacts},
     problem::{Problem, Rule},
     provider::{self, Infrastructure, InfrastructureObject, Place, Provider, ProviderRules, allow},
 };
@@ -104,6 +106,18 @@ impl Platform for Agent {
             PayloadArchitecture::Arm64,
             PayloadArchitecture::Ppc64le,
         ]
+    }
+
+    /// Hosts are there already: all that a pool says is which of them it takes.
+    fn machine_template(&self, facts: &PoolFacts<'_>) -> Result<MachineTemplate, Vec<Problem>> {
+        let platform = facts.pool.spec.platform.agent.as_ref();
+        let spec = AgentMachineSpec {
+            provider_id: None,
+            agent_label_selector: platform.and_then(|agent| agent.agent_label_selector.clone()),
+        };
+        Ok(MachineTemplate::Agent(Box::new(AgentMachineTemplateSpec {
+            template: AgentMachineTemplateResource { metadata: None, spec },
+        })))
     }
 
     fn validate(&self, cluster: &HostedCluster, surroundings: &Surroundings<'_>) -> Vec<Problem> {

@@ -1,5 +1,7 @@
 //! Virtual machines on a Kubernetes cluster with KubeVirt: the management cluster itself, or another one.
 
+mod machines;
+
 use hyperplane_api::{
     constants::{
         annotations,
@@ -22,9 +24,12 @@ use crate::{
     Facts, Platform, Surroundings,
     copies::{KeyCopy, SecretCopy},
     defaults::{Choices, Chosen},
+    machines::{MachineTemplate, PoolFacts},
     problem::{Problem, Rule},
     provider::{self, Infrastructure, InfrastructureObject, Place, Provider, ProviderRules, allow},
 };
+
+pub(crate) use self::machines::RULES as POOL_RULES;
 
 /// What follows the name of a cluster in the name of the Secret with the encryption key that is made for it.
 pub const ENCRYPTION_KEY_SUFFIX: &str = "-etcd-encryption-key";
@@ -124,6 +129,10 @@ impl Platform for KubeVirt {
 
     fn architectures(&self) -> &'static [PayloadArchitecture] {
         &[PayloadArchitecture::Amd64, PayloadArchitecture::S390x]
+    }
+
+    fn machine_template(&self, facts: &PoolFacts<'_>) -> Result<MachineTemplate, Vec<Problem>> {
+        machines::template(facts).map(|spec| MachineTemplate::KubeVirt(Box::new(spec)))
     }
 
     fn validate(&self, cluster: &HostedCluster, surroundings: &Surroundings<'_>) -> Vec<Problem> {

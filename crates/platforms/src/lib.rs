@@ -7,6 +7,7 @@
 //!                                 ─► Secrets to copy, and to remove at the end   (credentials, obsolete_credentials)
 //!                                 ─► keys for Secrets in etcd                    (encryption_keys)
 //!                                 ─► what is wrong, and what is chosen           (validate, defaults)
+//!      NodePool ────────────────► ─► what its machines are made from             (machine_template)
 //! ```
 //!
 //! A platform is added by a file and a line in [`of`].
@@ -15,6 +16,7 @@ mod agent;
 mod copies;
 mod defaults;
 mod kubevirt;
+mod machines;
 mod none;
 mod problem;
 mod provider;
@@ -23,6 +25,7 @@ pub use self::{
     copies::{KeyCopy, SecretCopy},
     defaults::{Choices, Chosen},
     kubevirt::ENCRYPTION_KEY_SUFFIX,
+    machines::{MachineTemplate, PoolFacts},
     problem::{Problem, Rule},
     provider::{Infrastructure, InfrastructureObject, Place, Provider, ProviderRules},
 };
@@ -89,6 +92,9 @@ pub trait Platform: fmt::Debug + Sync {
     /// The architectures of machines that the platform has.
     fn architectures(&self) -> &'static [PayloadArchitecture];
 
+    /// What machines of a pool are made from, or all that is wrong with what the pool asks for.
+    fn machine_template(&self, facts: &PoolFacts<'_>) -> Result<MachineTemplate, Vec<Problem>>;
+
     /// What is wrong with the cluster, all of it.
     fn validate(&self, cluster: &HostedCluster, surroundings: &Surroundings<'_>) -> Vec<Problem>;
 
@@ -110,6 +116,11 @@ pub const ALL: &[&dyn Platform] = &[&kubevirt::KubeVirt, &agent::Agent, &none::N
 /// Every rule of every platform.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     copies::RULES.iter().chain(kubevirt::RULES).chain(agent::RULES)
+}
+
+/// Every rule about the machines of a pool.
+pub fn pool_rules() -> impl Iterator<Item = &'static Rule> {
+    kubevirt::POOL_RULES.iter()
 }
 
 /// The platform of a cluster.

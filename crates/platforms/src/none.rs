@@ -10,6 +10,7 @@ use crate::{
     Facts, Platform, Surroundings,
     copies::SecretCopy,
     defaults::{Choices, Chosen},
+    machines::{MachineTemplate, PoolFacts},
     problem::Problem,
     provider::{Infrastructure, Provider, ProviderRules},
 };
@@ -45,6 +46,10 @@ impl Platform for None {
 
     fn architectures(&self) -> &'static [PayloadArchitecture] {
         &[PayloadArchitecture::Amd64, PayloadArchitecture::Arm64]
+    }
+
+    fn machine_template(&self, _: &PoolFacts<'_>) -> Result<MachineTemplate, Vec<Problem>> {
+        Ok(MachineTemplate::None)
     }
 
     fn validate(&self, _: &HostedCluster, _: &Surroundings<'_>) -> Vec<Problem> {

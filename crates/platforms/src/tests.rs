@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use hyperplane_api::hypershift::node_pool::NodePool;
 use serde_json::{Value, json};
 
 use super::*;
@@ -43,8 +44,41 @@ fn every_platform_is_found_by_its_name_and_no_other() {
 
 #[test]
 fn no_two_rules_have_one_name() {
-    let names: Vec<&str> = rules().map(|rule| rule.name).collect();
+    let names: Vec<&str> = rules().chain(pool_rules()).map(|rule| rule.name).collect();
     assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+}
+
+#[test]
+fn agents_take_the_hosts_that_a_pool_selects_and_no_platform_makes_no_machines() {
+    let pool: NodePool = serde_json::from_value(json!({
+        "metadata": {"name": "workers", "namespace": "clusters"},
+        "spec": {
+            "clusterName": "blue", "release": {"image": "hyperplane.dev/kubernetes:v1.36.4"},
+            "management": {"upgradeType": "Replace"},
+            "platform": {"type": "Agent", "agent": {"agentLabelSelector": {"matchLabels": {"rack": "one"}}}},
+        },
+    }))
+    .unwrap();
+    let made = |name: &str| {
+        let cluster = cluster(&json!({"type": name}), &json!({}));
+        let facts = PoolFacts {
+            cluster: &cluster,
+            pool: &pool,
+            infra_id: "blue-abcde",
+            namespace: "clusters-blue",
+            boot_image: None,
+            spreads_by_topology: true,
+        };
+        of(&cluster.spec).unwrap().machine_template(&facts).unwrap()
+    };
+    let MachineTemplate::Agent(spec) = made("Agent") else {
+        panic!("agents have a template");
+    };
+    let selector = spec.template.spec.agent_label_selector.unwrap();
+    assert_eq!(selector.match_labels.unwrap()["rack"], "one");
+    assert_eq!(made("None"), MachineTemplate::None);
+    assert_eq!(made("None").kind(), None);
+    assert_eq!(made("Agent").kind().unwrap().1.as_str(), "AgentMachineTemplate");
 }
 
 #[test]

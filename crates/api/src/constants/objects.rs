@@ -41,6 +41,29 @@ pub mod keys {
     pub const TOKEN: &str = "token";
     /// The token before, which machines that started already still have.
     pub const OLD_TOKEN: &str = "old_token";
+    /// In the Secret of a token: the release of the machines, as an image.
+    pub const RELEASE: &str = "release";
+    /// In the Secret of a token: the version of that release.
+    pub const RELEASE_VERSION: &str = "release-version";
+    /// In the Secret of a token: the documents of which the configuration of machines consists, compressed. In a
+    /// ConfigMap of a user: such documents.
+    pub const CONFIG: &str = "config";
+    /// In the Secret of a token: hash of the registry credentials that the configuration is made with.
+    pub const PULL_SECRET_HASH: &str = "pull-secret-hash";
+    /// In the Secret of a token: hash of the trust bundle of the user; empty without one.
+    pub const TRUST_BUNDLE_HASH: &str = "additional-trust-bundle-hash";
+    /// In the Secret of a token: hash of the configuration of the cluster; empty without one.
+    pub const CONFIGURATION_HASH: &str = "hc-configuration-hash";
+    /// In the Secret of a token: the stream of operating system images, where it is not that of the release.
+    pub const OS_STREAM: &str = "os-stream";
+    /// In the Secret of a token: how the making of the configuration ended, in one word. Written by the ignition server.
+    pub const REASON: &str = "reason";
+    /// In the Secret of a token: why it ended so. Written by the ignition server.
+    pub const MESSAGE: &str = "message";
+    /// In a Secret with user data: what a machine reads at its first boot.
+    pub const USER_DATA: &str = "value";
+    /// In a Secret with user data: true where nothing in it is to be filled in.
+    pub const DISABLE_TEMPLATING: &str = "disableTemplating";
     /// What a machine that shows the token is given: an Ignition config, as JSON.
     pub const PAYLOAD: &str = "payload";
 }

@@ -13,12 +13,16 @@ constants! { Annotation in ALL:
     TENANT_OPERATORS = "hyperplane.dev/tenant-operators";
     /// On HostedCluster and HostedControlPlane: ecdsa-p256 or rsa-2048, the kind of key of new certificates.
     KEY_ALGORITHM = "hyperplane.dev/key-algorithm";
-    /// On HostedControlPlane: by which revision of our manifests its components are rendered.
+    /// On HostedControlPlane: by which revision of our manifests its components are rendered. On NodePool: by which
+    /// revision the configuration of its nodes is; it moves when they roll for another reason.
     RENDER_REVISION = "hyperplane.dev/render-revision";
     /// On HostedControlPlane: our image in its pods. It moves with the revision: a newer program alone restarts nothing.
     RENDER_IMAGE = "hyperplane.dev/render-image";
     /// On HostedControlPlane: in how many zones its pods can be spread. It moves with the revision, too.
     RENDER_ZONES = "hyperplane.dev/render-zones";
+    /// On HostedControlPlane: our own controllers make and remove its machines, if it is "true". Operators of a tenant do not
+    /// know how the manager was started.
+    RUNS_MACHINES = "hyperplane.dev/runs-machines";
     /// On HostedControlPlane: the domain of its endpoints without a hostname. It never moves: clients know the names.
     INGRESS_DOMAIN = "hyperplane.dev/ingress-domain";
     /// On HostedCluster: the new value asks for the current revision of our manifests without an upgrade.
@@ -35,6 +39,12 @@ constants! { Annotation in ALL:
     /// On the Secret with the encryption configuration and on the pods that are made with it: how often keys have changed
     /// places, by which either can be told to be behind the other.
     ENCRYPTION_STEP = "hyperplane.dev/encryption-step";
+    /// On Machine: its number in its MachineSet, from which its name follows.
+    MACHINE_NUMBER = "hyperplane.dev/machine-number";
+    /// On MachineSet: the number that its next machine gets at least, so that none is given twice.
+    NEXT_MACHINE_NUMBER = "hyperplane.dev/next-machine-number";
+    /// On Node: it was cordoned by us, because the Machine of this name was being deleted.
+    CORDONED_FOR = "hyperplane.dev/cordoned-for";
 }
 
 /// On everything that we make: what our watches select.
@@ -64,6 +74,10 @@ pub fn is_ours<K: kube::Resource>(object: &K) -> bool {
     let value = labels.and_then(|labels| labels.get(MANAGED_BY.as_str()));
     value.is_some_and(|value| value == MANAGED_BY_US)
 }
+
+/// The taint that nodes of pools register with: it keeps pods away until the labels and taints of the pool are there, which
+/// take its place in one write.
+pub const UNINITIALIZED_TAINT: &str = "hyperplane.dev/uninitialized";
 
 /// On HostedControlPlane and HostedCluster, while there are nodes: True when none of them waits for a network plugin. Where
 /// no operator of the release brings one, its users do.

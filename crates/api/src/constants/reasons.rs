@@ -250,6 +250,8 @@ constants! { Reason in ALL:
     INVALID_ARCH_PLATFORM = "InvalidArchPlatform";
     /// The version is too far from that of the control plane.
     UNSUPPORTED_SKEW = "UnsupportedSkew";
+    /// The pool asks for something that this manager does not do.
+    NOT_SUPPORTED = "NotSupported";
     /// A machine has addresses only inside of the pod network.
     CIDR_CONFLICT = "CIDRConflict";
     /// The default security group does not exist yet.
@@ -260,6 +262,8 @@ constants! { Reason in ALL:
     NO_TAG_CONFLICT = "NoTagConflict";
     /// No KubeVirt machine template could be made.
     INVALID_KUBEVIRT_MACHINE_TEMPLATE = "InvalidKubevirtMachineTemplate";
+    /// No agent machine template could be made.
+    INVALID_AGENT_MACHINE_TEMPLATE = "InvalidAgentMachineTemplate";
     /// No OpenStack machine template could be made.
     INVALID_OPENSTACK_MACHINE_TEMPLATE = "InvalidOpenStackMachineTemplate";
 

@@ -1,7 +1,9 @@
-//! What the infrastructure clusters of all providers have in common.
+//! What the infrastructure clusters and machines of all providers have in common.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::cluster_api::machine_status::MachineAddress;
 
 /// An object by namespace and name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -26,11 +28,29 @@ pub struct InfrastructureStatus {
     pub initialization: Option<InfrastructureInitialization>,
 }
 
-/// How far an infrastructure cluster has come.
+/// What Cluster API reads of an infrastructure machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct InfrastructureMachineStatus {
+    /// The machine is there; contract v1beta1 reads this.
+    #[serde(default)]
+    pub ready: bool,
+    /// How far the machine has come; contract v1beta2 reads this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initialization: Option<InfrastructureInitialization>,
+    /// Names and addresses of the machine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub addresses: Vec<MachineAddress>,
+    /// The failure domain in which the machine was placed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure_domain: Option<String>,
+}
+
+/// How far an infrastructure cluster or machine has come.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InfrastructureInitialization {
-    /// Machines can be made; stays true.
+    /// Machines can be made, or the machine is there; stays true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provisioned: Option<bool>,
 }

@@ -3,7 +3,11 @@
 //! installed; these exist so that everything works where they are not.
 
 pub mod agent_cluster;
+pub mod agent_machine;
 mod common;
 pub mod kubevirt_cluster;
+pub mod kubevirt_machine;
 
-pub use common::{InfrastructureInitialization, InfrastructureStatus, NamespacedReference};
+pub use common::{
+    InfrastructureInitialization, InfrastructureMachineStatus, InfrastructureStatus, NamespacedReference,
+};
