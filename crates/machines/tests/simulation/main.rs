@@ -1,0 +1,12 @@
+//! The controllers between a management cluster and a hosted one, both on the embedded API server, in this process and on
+//! virtual time, with the rights that they are given and no others. Who provides instances and who runs pods is played.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
+
+mod clusters;
+mod drains;
+mod life;
+mod repairs;
+#[path = "../../../api/tests/support/samples.rs"]
+mod samples;
+mod world;
