@@ -20,6 +20,9 @@ pub struct Facts {
     pub ingress_domain: Option<String>,
     /// Whether monitors can be written.
     pub has_monitors: bool,
+    /// Whether our own controllers make and remove machines. Whoever makes control planes must know, and tells the others
+    /// by an annotation.
+    pub runs_machines: bool,
 }
 
 impl Facts {
@@ -40,6 +43,7 @@ impl Facts {
                 .of(control_plane)
                 .or(self.ingress_domain.as_deref())
                 .map(str::to_owned),
+            runs_machines: self.runs_machines || ours::RUNS_MACHINES.is_true(control_plane),
         }
     }
 }

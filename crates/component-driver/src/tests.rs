@@ -161,6 +161,7 @@ impl World {
             image: "registry.example.com/hyperplane:1".to_owned(),
             ingress_domain: None,
             has_monitors: false,
+            runs_machines: false,
         };
         let driving = Driving {
             driver: driver.clone(),

@@ -149,6 +149,8 @@ pub struct Management {
     pub user_id: Option<i64>,
     /// The domain under which strategy Route gives names to endpoints without a hostname of their own.
     pub ingress_domain: Option<String>,
+    /// Whether our own controllers make and remove machines, so that no manager of Cluster API must.
+    pub runs_machines: bool,
 }
 
 /// Secrets and ConfigMaps of one namespace, by name.

@@ -49,8 +49,8 @@ pub(crate) struct Blueprint<'a> {
     pub(crate) user_id: Option<i64>,
     /// Where machines fetch their configuration: host and port.
     pub(crate) ignition_endpoint: Option<&'a str>,
-    /// Whether a manager of Cluster API runs for this cluster.
-    pub(crate) runs_cluster_api: bool,
+    /// Which components of Cluster API run for this cluster.
+    pub(crate) of_cluster_api: &'a [&'a str],
 }
 
 /// Everything that is to exist.
@@ -112,7 +112,7 @@ pub(crate) fn preview(case: &Case<'_>) -> HostedControlPlane {
         platform: platform.unwrap_or(hyperplane_platforms::ALL[0]),
         user_id: None,
         ignition_endpoint: None,
-        runs_cluster_api: false,
+        of_cluster_api: &[],
     })
 }
 

@@ -30,10 +30,16 @@ use crate::{
 /// Deployments whose pods must outlive the machines.
 pub(crate) const KEPT: [&str; 2] = [components::CLUSTER_API, components::CLUSTER_API_PROVIDER];
 
-/// Whether a manager of Cluster API runs for a cluster: its release carries one, and the platform has a provider.
-pub(crate) fn runs_cluster_api(cluster: &HostedCluster, pair: &ReleasePair, platform: &dyn Platform) -> bool {
+/// Which of them run for a cluster. The provider does where the platform has one and the release carries it; the manager of
+/// Cluster API does beside it, unless our own controllers do its work. A provider without either would be of no use.
+pub(crate) fn of_cluster_api(
+    cluster: &HostedCluster,
+    pair: &ReleasePair,
+    platform: &dyn Platform,
+    facts: &Facts,
+) -> &'static [&'static str] {
     let Some(provider) = platform.provider() else {
-        return false;
+        return &[];
     };
     let has = |component: &str, image_override: Annotation| {
         let image = pair
@@ -43,9 +49,16 @@ pub(crate) fn runs_cluster_api(cluster: &HostedCluster, pair: &ReleasePair, plat
             .and_then(|found| found.image.as_ref());
         image.is_some() || image_override.of(cluster).is_some()
     };
-    !annotations::DISABLE_MACHINE_MANAGEMENT.is_true(cluster)
-        && has(components::CLUSTER_API, annotations::CAPI_MANAGER_IMAGE)
-        && has(provider.component, provider.image_override)
+    if annotations::DISABLE_MACHINE_MANAGEMENT.is_true(cluster) || !has(provider.component, provider.image_override) {
+        return &[];
+    }
+    if facts.runs_machines {
+        return &[components::CLUSTER_API_PROVIDER];
+    }
+    if has(components::CLUSTER_API, annotations::CAPI_MANAGER_IMAGE) {
+        return &KEPT;
+    }
+    &[]
 }
 
 /// The control plane with the platform of its cluster, which is what its machines have: one with agents is itself of none.
@@ -113,23 +126,10 @@ async fn recover(
     driver.carry_out(context, &inputs, &decision).await.map(drop)
 }
 
-/// Holds the Deployments of Cluster API.
-pub(crate) async fn hold(context: &Context, stores: &Stores, namespace: &str) -> Result<(), Failure> {
-    change_finalizers(context, stores, namespace, true).await
-}
-
-/// Lets the Deployments of Cluster API go.
-pub(crate) async fn release(context: &Context, stores: &Stores, namespace: &str) -> Result<(), Failure> {
-    change_finalizers(context, stores, namespace, false).await
-}
-
-async fn change_finalizers(
-    context: &Context,
-    stores: &Stores,
-    namespace: &str,
-    is_wanted: bool,
-) -> Result<(), Failure> {
+/// Holds these Deployments of Cluster API, and lets the others of them go.
+pub(crate) async fn hold(context: &Context, stores: &Stores, namespace: &str, held: &[&str]) -> Result<(), Failure> {
     for name in KEPT {
+        let is_wanted = held.contains(&name);
         let Some(deployment) = stores.deployments.namespace(namespace).get(name) else {
             continue;
         };

@@ -210,7 +210,7 @@ impl HostedClusters {
             None
         };
         let infrastructure = self.infrastructure(seen);
-        let runs_cluster_api = components::runs_cluster_api(cluster, pair, platform);
+        let of_cluster_api = components::of_cluster_api(cluster, pair, platform, &self.settings.facts);
         let desired = build::build(&Blueprint {
             cluster,
             infra_id: cluster.spec.infra_id.as_ref().map_or("", |id| id.as_str()),
@@ -220,15 +220,11 @@ impl HostedClusters {
             platform,
             user_id,
             ignition_endpoint: status::ignition_endpoint(infrastructure.as_ref()).as_deref(),
-            runs_cluster_api,
+            of_cluster_api,
         });
         seen.control_plane = apply::apply(context, &self.stores, cluster, seen, &desired).await?;
         self.run_components(context, cluster, seen, pair).await?;
-        if runs_cluster_api {
-            components::hold(context, &self.stores, &namespace).await?;
-        } else {
-            components::release(context, &self.stores, &namespace).await?;
-        }
+        components::hold(context, &self.stores, &namespace, of_cluster_api).await?;
         match desired.infrastructure {
             PlatformInfrastructure::Waiting(what) => Err(Failure::wait(what)),
             PlatformInfrastructure::None | PlatformInfrastructure::Object(_) => Ok(()),

@@ -50,6 +50,7 @@ pub(crate) fn settings() -> HostedClusterSettings {
             image: "registry.example.com/hyperplane:1".to_owned(),
             ingress_domain: Some("apps.example.com".to_owned()),
             has_monitors: false,
+            runs_machines: false,
         },
         served: ServedKinds::ALL,
         assigns_user_ids: false,
@@ -190,7 +191,7 @@ pub(crate) fn desired(cluster: &HostedCluster, seen: &Seen, settings: &HostedClu
         platform,
         user_id: None,
         ignition_endpoint: Some("ignition.example.com:443"),
-        runs_cluster_api: components::runs_cluster_api(cluster, pair, platform),
+        of_cluster_api: components::of_cluster_api(cluster, pair, platform, &settings.facts),
     })
 }
 

@@ -41,10 +41,10 @@ const MANAGER_TRAITS: Traits = Traits {
     ..Traits::ORDINARY
 };
 
-/// The manager of Cluster API.
+/// The manager of Cluster API, where our own controllers do not do its work.
 pub(super) const CLUSTER_API: Component = Component {
     traits: MANAGER_TRAITS,
-    predicate: are_managed,
+    predicate: are_managed_by_others,
     ..Component::new(components::CLUSTER_API, WorkloadKind::Deployment, CLUSTER_API_ASSETS)
 };
 
@@ -79,6 +79,10 @@ pub(super) const APPROVER: Component = Component {
 /// Whether machines are looked after at all.
 pub(super) fn are_managed(inputs: &Inputs<'_>) -> bool {
     !inputs.is_set(annotations::DISABLE_MACHINE_MANAGEMENT)
+}
+
+fn are_managed_by_others(inputs: &Inputs<'_>) -> bool {
+    are_managed(inputs) && !inputs.management.runs_machines
 }
 
 /// Groups that a provider needs only on its own platform.

@@ -36,6 +36,22 @@ fn a_component_whose_predicate_turns_false_is_taken_away_with_all_its_objects() 
 }
 
 #[test]
+fn the_manager_of_cluster_api_goes_where_its_work_is_ours_and_its_provider_stays() {
+    let mut world = World::with(&json!({}));
+    world.management.runs_machines = true;
+    let decision = decide(component("cluster-api"), &world.inputs(), &world.settled());
+    let kinds = ["Deployment", "ServiceAccount", "Role", "RoleBinding"];
+    let expected: Vec<String> = kinds.iter().map(|kind| format!("{kind} cluster-api")).collect();
+    assert_eq!(names(&decision), expected);
+    let provider = decide(component("capi-provider"), &world.inputs(), &world.settled());
+    world.management.runs_machines = false;
+    assert_eq!(
+        provider,
+        decide(component("capi-provider"), &world.inputs(), &world.settled())
+    );
+}
+
+#[test]
 fn monitors_are_not_asked_for_where_they_are_not_known() {
     let mut world = World::annotated(&[("hypershift.openshift.io/disable-machine-management", "true")]);
     world.management.has_monitors = false;

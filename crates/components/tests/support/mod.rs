@@ -93,6 +93,7 @@ pub fn management() -> Management {
         has_monitors: true,
         user_id: Some(1001),
         ingress_domain: Some("apps.example.com".to_owned()),
+        runs_machines: false,
     }
 }
 

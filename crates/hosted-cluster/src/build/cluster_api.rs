@@ -90,6 +90,10 @@ fn cluster(blueprint: &Blueprint<'_>, infrastructure: &InfrastructureObject) -> 
     };
     let mut cluster = Cluster::new(blueprint.infra_id, spec);
     cluster.metadata = blueprint.metadata(blueprint.infra_id);
+    // Machines follow the scope of their Cluster.
+    let scope = annotations::SCOPE.of(blueprint.cluster);
+    let scope = scope.map(|scope| metadata::pair(annotations::SCOPE, scope));
+    cluster.metadata.annotations.get_or_insert_default().extend(scope);
     cluster
 }
 
@@ -106,8 +110,8 @@ pub(crate) fn cluster_with_pause(live: &Cluster, is_paused: bool) -> Cluster {
     cluster.metadata.namespace.clone_from(&live.metadata.namespace);
     let (key, value) = ours::label();
     cluster.metadata.labels = Some([(key, value)].into());
-    let of_cluster = annotations::CLUSTER.of(live);
-    cluster.metadata.annotations =
-        of_cluster.map(|title| [metadata::pair(annotations::CLUSTER, title)].into_iter().collect());
+    let kept = [annotations::CLUSTER, annotations::SCOPE].into_iter();
+    let kept = kept.filter_map(|key| Some(metadata::pair(key, key.of(live)?)));
+    cluster.metadata.annotations = Some(kept.collect());
     cluster
 }

@@ -33,6 +33,7 @@ const COMPUTED: &[hyperplane_api::constants::Annotation] = &[
     ours::RENDER_REVISION,
     ours::RENDER_IMAGE,
     ours::RENDER_ZONES,
+    ours::RUNS_MACHINES,
     ours::INGRESS_DOMAIN,
     ours::RESTART_DATE_SYNCED,
 ];
@@ -96,6 +97,8 @@ fn computed(blueprint: &Blueprint<'_>) -> BTreeMap<String, String> {
             .user_id
             .map(|user| pair(annotations::DEFAULT_SECURITY_CONTEXT_UID, &user.to_string())),
     );
+    let runs_machines = blueprint.settings.facts.runs_machines;
+    found.extend(runs_machines.then(|| pair(ours::RUNS_MACHINES, "true")));
     found.extend(rendering(blueprint));
     found.extend(ingress_domain(blueprint));
     found.extend(restart(blueprint));

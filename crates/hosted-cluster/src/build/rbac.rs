@@ -51,8 +51,15 @@ pub(super) fn build(blueprint: &Blueprint<'_>) -> Access {
             granted.everywhere(blueprint, role, rules::dedicated_operator_everywhere());
         }
     }
-    if blueprint.runs_cluster_api {
+    granted.everywhere(
+        blueprint,
+        components::IGNITION_SERVER,
+        rules::ignition_server_everywhere(),
+    );
+    if blueprint.of_cluster_api.contains(&components::CLUSTER_API) {
         granted.everywhere(blueprint, components::CLUSTER_API, rules::cluster_api_everywhere());
+    }
+    if blueprint.of_cluster_api.contains(&components::CLUSTER_API_PROVIDER) {
         granted.provider(blueprint);
     }
     granted

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use hyperplane_api::constants::{annotations, ours};
 use hyperplane_components::RENDER_REVISION;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
 use serde_json::{Value, json};
 
@@ -253,6 +254,20 @@ fn a_pause_changes_nothing_else() {
     assert_eq!(held, made);
 }
 
+#[test]
+fn the_cluster_of_cluster_api_has_the_scope_that_machines_follow() {
+    let cluster = cluster(&json!({
+        "metadata": {"annotations": {annotations::SCOPE.as_str(): "east"}},
+        "spec": {"platform": {"type": "KubeVirt", "kubevirt": {}}},
+    }));
+    let made = desired(&cluster, &seen(&cluster), &settings())
+        .cluster_api
+        .unwrap()
+        .cluster;
+    assert_eq!(annotations::SCOPE.of(&made), Some("east"));
+    assert_eq!(annotations::SCOPE.of(&cluster_with_pause(&made, true)), Some("east"));
+}
+
 fn check<K: Resource>(objects: &[K]) {
     assert!(!objects.is_empty());
     for object in objects {
@@ -263,6 +278,33 @@ fn check<K: Resource>(objects: &[K]) {
         );
         let title = &meta.annotations.as_ref().unwrap()[annotations::CLUSTER.as_str()];
         assert_eq!(title, "clusters/blue", "{:?}", meta.name);
+    }
+}
+
+#[test]
+fn a_provider_keeps_its_rights_where_the_work_of_cluster_api_is_ours() {
+    let images = json!({
+        annotations::CAPI_MANAGER_IMAGE.as_str(): "registry.example.com/manager:1",
+        annotations::CAPI_PROVIDER_KUBEVIRT_IMAGE.as_str(): "registry.example.com/provider:1",
+    });
+    let cluster = cluster(&json!({
+        "metadata": {"annotations": images},
+        "spec": {"platform": {"type": "KubeVirt", "kubevirt": {}}, "services": services("Route")},
+    }));
+    for runs_machines in [false, true] {
+        let mut settings = settings();
+        settings.facts.runs_machines = runs_machines;
+        let made = desired(&cluster, &seen(&cluster), &settings);
+        let named = |metadata: &ObjectMeta, name: &str| metadata.name.as_deref() == Some(name);
+        let manager = "hypershift-cluster-api-clusters-blue";
+        let has_manager = made.cluster_roles.iter().any(|role| named(&role.metadata, manager));
+        assert_eq!(has_manager, !runs_machines);
+        let told = ours::RUNS_MACHINES.is_true(&made.control_plane);
+        assert_eq!(told, runs_machines, "operators of the tenant do not know otherwise");
+        let provider = "capi-provider-platform";
+        assert!(made.roles.iter().any(|role| named(&role.metadata, provider)));
+        let ignition = "hypershift-ignition-server-clusters-blue";
+        assert!(made.cluster_roles.iter().any(|role| named(&role.metadata, ignition)));
     }
 }
 

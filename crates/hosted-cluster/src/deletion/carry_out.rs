@@ -33,7 +33,7 @@ pub(crate) async fn carry_out(
                 delete_all(context, &remains.kubevirt).await?;
                 delete_all(context, &remains.agents).await?;
             }
-            Deed::ReleaseProviders => components::release(context, stores, &names::namespace_of(cluster)).await?,
+            Deed::ReleaseProviders => components::hold(context, stores, &names::namespace_of(cluster), &[]).await?,
             Deed::DeleteCredentials => delete_all(context, &remains.credentials).await?,
             Deed::DeleteControlPlane => delete_all(context, remains.control_plane.as_slice()).await?,
             Deed::DeleteTraces => delete_traces(context, &remains.rights, remains).await?,

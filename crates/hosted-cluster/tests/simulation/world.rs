@@ -317,6 +317,7 @@ fn operator_settings(reach: Reach) -> HostedClusterSettings {
             image: "registry.example.com/hyperplane:1".to_owned(),
             ingress_domain: Some("apps.example.com".to_owned()),
             has_monitors: false,
+            runs_machines: false,
         },
         served: ServedKinds::ALL,
         assigns_user_ids: true,

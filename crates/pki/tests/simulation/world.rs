@@ -238,6 +238,7 @@ impl World {
             image: "hyperplane".to_owned(),
             ingress_domain: None,
             has_monitors: false,
+            runs_machines: false,
         };
         register(&mut manager, PkiSettings { scope, facts });
         let stop = CancellationToken::new();

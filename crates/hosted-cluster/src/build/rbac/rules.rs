@@ -36,6 +36,12 @@ pub(super) fn dedicated_operator_everywhere() -> Vec<PolicyRule> {
     ]
 }
 
+/// What the ignition server must read outside of its namespace: what machines of a release run. It is granted whether the
+/// server runs or not, because an account that nobody has can do nothing with it.
+pub(super) fn ignition_server_everywhere() -> Vec<PolicyRule> {
+    vec![rule(groups::HYPERPLANE, &["distributionreleases"], READ)]
+}
+
 /// What a manager of Cluster API must read outside of its namespace.
 pub(super) fn cluster_api_everywhere() -> Vec<PolicyRule> {
     vec![
