@@ -1,0 +1,219 @@
+//! The MachineDeployment of a pool. What rolls machines comes from the target, or stays as it is where the roll is held;
+//! everything else follows the pool at once.
+
+use std::collections::BTreeMap;
+
+use hyperplane_api::{
+    cluster_api::{
+        common::{ContractVersionedObjectReference, TemplateMetadata},
+        machine::{Bootstrap, MachineDeletionSpec, MachineSpec},
+        machine_deployment::{
+            MachineDeployment, MachineDeploymentRollingUpdate, MachineDeploymentRollout, MachineDeploymentSpec,
+            MachineDeploymentStrategy, MachineDeploymentStrategyType,
+        },
+        replicas::MachineTemplateSpec,
+    },
+    constants::{annotations, labels, ours},
+    hypershift::node_pool::{
+        NodePool,
+        management::{ReplaceUpgrade, UpgradeStrategy},
+    },
+};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
+use kube::ResourceExt as _;
+
+use crate::{
+    metadata::{Owner, annotation, label},
+    names,
+    target::Target,
+    validate,
+};
+
+/// How long the removal of a Node is tried. A hosted API server that is away for a moment must not leave Nodes behind, and
+/// one that never comes back must not hold machines for ever. The ten seconds that unset means are over before it restarts.
+const NODE_DELETION_SECONDS: i32 = 600;
+
+/// What rolls machines when it changes.
+struct Parts {
+    version: Option<String>,
+    release_version: Option<String>,
+    data_secret_name: Option<String>,
+    infrastructure_ref: ContractVersionedObjectReference,
+}
+
+/// The deployment for a target, or as it is made where there is none. None where nobody makes machines, or where none may be
+/// made yet.
+pub(super) fn build(
+    owner: &Owner<'_>,
+    target: Option<&Target>,
+    live: Option<&MachineDeployment>,
+) -> Option<MachineDeployment> {
+    let pool = owner.pool;
+    let parts = match target {
+        Some(target) => of_target(pool, target)?,
+        None => of_live(live?),
+    };
+    let name = names::machines(pool);
+    let spec = MachineDeploymentSpec {
+        cluster_name: owner.infra_id.to_owned(),
+        replicas: Some(replicas(pool, live.and_then(|live| live.spec.replicas))),
+        selector: LabelSelector {
+            match_labels: Some(owner.selector()),
+            match_expressions: None,
+        },
+        template: template(owner, parts),
+        rollout: Some(MachineDeploymentRollout {
+            after: None,
+            strategy: Some(strategy(&pool.spec.management.replace)),
+        }),
+        remediation: None,
+        machine_naming: None,
+        deletion: None,
+        paused: None,
+    };
+    let mut deployment = MachineDeployment::new(&name, spec);
+    deployment.metadata = owner.metadata(&name);
+    let (min, max) = bounds(pool);
+    deployment.metadata.annotations.get_or_insert_default().extend([
+        annotation(annotations::AUTOSCALER_MIN_SIZE, &min.to_string()),
+        annotation(annotations::AUTOSCALER_MAX_SIZE, &max.to_string()),
+    ]);
+    Some(deployment)
+}
+
+fn of_target(pool: &NodePool, target: &Target) -> Option<Parts> {
+    let version = target.release.version.number().to_owned();
+    Some(Parts {
+        version: Some(version.clone()),
+        release_version: Some(version),
+        data_secret_name: Some(names::user_data(pool, &target.hash)),
+        infrastructure_ref: target.template.as_ref()?.reference()?,
+    })
+}
+
+fn of_live(live: &MachineDeployment) -> Parts {
+    let (spec, metadata) = (&live.spec.template.spec, live.spec.template.metadata.as_ref());
+    let release = metadata.and_then(|metadata| metadata.annotations.get(annotations::RELEASE_VERSION.as_str()));
+    Parts {
+        version: spec.version.clone(),
+        release_version: release.cloned(),
+        data_secret_name: spec.bootstrap.data_secret_name.clone(),
+        infrastructure_ref: spec.infrastructure_ref.clone(),
+    }
+}
+
+fn template(owner: &Owner<'_>, parts: Parts) -> MachineTemplateSpec {
+    let pool = owner.pool;
+    let deletion = MachineDeletionSpec {
+        node_drain_timeout_seconds: validate::seconds(pool.spec.node_drain_timeout.as_ref()),
+        node_volume_detach_timeout_seconds: validate::seconds(pool.spec.node_volume_detach_timeout.as_ref()),
+        node_deletion_timeout_seconds: Some(NODE_DELETION_SECONDS),
+    };
+    let mut all_labels = owner.selector();
+    all_labels.extend([ours::label(), label(labels::NODE_POOL, &names::label(pool))]);
+    let of_nodes = pool.spec.node_labels.iter();
+    all_labels.extend(of_nodes.map(|(key, value)| (labels::MANAGED_NODE_LABEL.key(key), value.clone())));
+    MachineTemplateSpec {
+        metadata: Some(TemplateMetadata {
+            labels: all_labels,
+            annotations: annotations_of(owner, parts.release_version.as_deref()),
+        }),
+        spec: MachineSpec {
+            cluster_name: owner.infra_id.to_owned(),
+            bootstrap: Bootstrap {
+                config_ref: None,
+                data_secret_name: parts.data_secret_name,
+            },
+            infrastructure_ref: parts.infrastructure_ref,
+            version: parts.version,
+            provider_id: None,
+            failure_domain: None,
+            min_ready_seconds: None,
+            readiness_gates: Vec::new(),
+            deletion: Some(deletion),
+            taints: Vec::new(),
+        },
+    }
+}
+
+/// Annotations of machines. Taints are put on a node once, when it is new, by who reads them here.
+fn annotations_of(owner: &Owner<'_>, release_version: Option<&str>) -> BTreeMap<String, String> {
+    let (mut all, pool) = (owner.annotations(), owner.pool);
+    all.extend(release_version.map(|version| annotation(annotations::RELEASE_VERSION, version)));
+    if !pool.spec.taints.is_empty() {
+        let taints = serde_json::to_string(&pool.spec.taints);
+        let taints = taints.expect("taints have text keys only, and writing to memory does not fail");
+        all.extend([annotation(annotations::TAINTS, &taints)]);
+    }
+    all
+}
+
+fn strategy(replace: &ReplaceUpgrade) -> MachineDeploymentStrategy {
+    if replace.strategy == Some(UpgradeStrategy::OnDelete) {
+        return MachineDeploymentStrategy {
+            r#type: MachineDeploymentStrategyType::OnDelete,
+            rolling_update: None,
+        };
+    }
+    let update = replace.rolling_update.clone().unwrap_or_default();
+    MachineDeploymentStrategy {
+        r#type: MachineDeploymentStrategyType::RollingUpdate,
+        rolling_update: Some(MachineDeploymentRollingUpdate {
+            max_surge: Some(update.max_surge.unwrap_or_else(|| 1.into())),
+            max_unavailable: Some(update.max_unavailable.unwrap_or_else(|| 0.into())),
+        }),
+    }
+}
+
+/// How many machines there are to be: as many as the pool says, or within its bounds as many as there are.
+pub(crate) fn replicas(pool: &NodePool, live: Option<i32>) -> i32 {
+    if pool.spec.auto_scaling.is_none() {
+        return pool.spec.replicas.unwrap_or(0).max(0);
+    }
+    let (min, max) = bounds(pool);
+    live.unwrap_or(min).min(max).max(min)
+}
+
+/// The bounds of the autoscaler; none at all is said by two zeros. Nobody knows the size of a machine that does not exist
+/// here, so that the last one stays.
+fn bounds(pool: &NodePool) -> (i32, i32) {
+    let scaling = pool.spec.auto_scaling.as_ref();
+    scaling.map_or((0, 0), |scaling| (scaling.min.max(1), scaling.max.max(1)))
+}
+
+/// The deployment as it is, left alone by its controllers or not.
+pub(crate) fn with_pause(live: &MachineDeployment, is_paused: bool) -> MachineDeployment {
+    let mut deployment = MachineDeployment::new(&live.name_any(), live.spec.clone());
+    deployment.metadata.namespace.clone_from(&live.metadata.namespace);
+    deployment.metadata.labels.clone_from(&live.metadata.labels);
+    let ours = [
+        annotations::NODE_POOL,
+        annotations::CLUSTER,
+        annotations::SCOPE,
+        annotations::AUTOSCALER_MIN_SIZE,
+        annotations::AUTOSCALER_MAX_SIZE,
+    ];
+    let kept = ours.into_iter().filter_map(|key| Some(annotation(key, key.of(live)?)));
+    let paused = is_paused.then(|| annotation(annotations::PAUSED, "true"));
+    deployment.metadata.annotations = Some(kept.chain(paused).collect());
+    deployment
+}
+
+/// Whether all machines of a deployment were made from this, and can be used. What its controllers have not seen yet is not
+/// done.
+pub(crate) fn is_rolled_out(deployment: &MachineDeployment, user_data: &str, template: &str) -> bool {
+    let spec = &deployment.spec.template.spec;
+    let is_meant = spec.bootstrap.data_secret_name.as_deref() == Some(user_data)
+        && spec.infrastructure_ref.name.as_str() == template;
+    let Some(status) = &deployment.status else {
+        return false;
+    };
+    let wanted = deployment.spec.replicas.unwrap_or(1);
+    let is_seen = status.observed_generation >= deployment.metadata.generation;
+    let count = |replicas: Option<i32>| replicas.unwrap_or(0);
+    is_meant
+        && is_seen
+        && count(status.replicas) == wanted
+        && count(status.up_to_date_replicas) == wanted
+        && count(status.available_replicas) == wanted
+}

@@ -1,0 +1,390 @@
+//! What is made for a pool: what rolls does, what must not does not, and a roll that is held holds nothing else up.
+
+use std::{sync::Arc, time::Duration};
+
+use hyperplane_api::{
+    cluster_api::machine_deployment::MachineDeployment,
+    constants::{annotations, objects::keys},
+};
+use hyperplane_ignition_render::gzip;
+use jiff::SignedDuration;
+use k8s_openapi::api::core::v1::Secret;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::testing::{self, NOW, VERSION, desired, seen, stored};
+
+fn usual() -> (NodePool, Seen) {
+    let cluster = testing::cluster(&json!({}));
+    (testing::pool(&json!({})), seen(&cluster))
+}
+
+/// A cluster that is one minor behind, and with changes; and a pool of its version, and with changes.
+fn behind(cluster: &Value, pool: &Value) -> (NodePool, Seen) {
+    let image = "hyperplane.dev/kubernetes:v1.35.1";
+    let mut changed = json!({
+        "spec": {"release": {"image": image}},
+        "status": {"controlPlaneVersion": {
+            "desired": {"version": "1.35.1", "image": image},
+            "history": [{"state": "Completed", "version": "1.35.1", "image": image,
+                "startedTime": "2027-01-01T00:00:00Z", "completionTime": "2027-01-01T00:10:00Z"}]}},
+    });
+    testing::merge(&mut changed, cluster);
+    let mut of_pool = json!({"spec": {"release": {"image": image}}});
+    testing::merge(&mut of_pool, pool);
+    (testing::pool(&of_pool), seen(&testing::cluster(&changed)))
+}
+
+/// What is seen once everything that was made is there.
+fn after(seen: &Seen, made: &Desired) -> Seen {
+    let mut seen = seen.clone();
+    seen.tokens.push(stored(made.token.clone()));
+    seen.user_data.push(stored(made.user_data.clone()));
+    seen.machines.deployment = made.deployment.clone().map(Arc::new);
+    seen
+}
+
+fn deployment(made: &Desired) -> &MachineDeployment {
+    made.deployment.as_ref().unwrap()
+}
+
+fn text(secret: &Secret, key: &str) -> String {
+    String::from_utf8(secret.data.as_ref().unwrap()[key].0.clone()).unwrap()
+}
+
+#[test]
+fn everything_of_a_new_pool_refers_to_one_configuration() {
+    let (pool, seen) = usual();
+    let made = desired(&pool, &seen, NOW).unwrap();
+    let hash = names::hash_of(made.token.metadata.name.as_deref().unwrap()).unwrap();
+    let spec = &deployment(&made).spec.template.spec;
+    let user_data = format!("user-data-workers-{hash}");
+    assert_eq!(spec.bootstrap.data_secret_name.as_deref(), Some(user_data.as_str()));
+    assert_eq!(made.user_data.metadata.name.as_deref(), Some(user_data.as_str()));
+    assert_eq!(spec.version.as_deref(), Some(VERSION));
+    let Some(TemplateObject::KubeVirt(template)) = &made.template else {
+        panic!("the platform is KubeVirt");
+    };
+    assert_eq!(
+        template.metadata.name.as_deref(),
+        Some(spec.infrastructure_ref.name.as_str())
+    );
+    assert_eq!(text(&made.token, keys::TOKEN), "fresh");
+    assert_eq!(text(&made.token, keys::RELEASE_VERSION), VERSION);
+    let packed = &made.token.data.as_ref().unwrap()[keys::CONFIG].0;
+    assert!(gzip::decompress(packed, 1 << 20).is_ok());
+    assert_eq!(made.next, Some(Duration::from_mins(330)));
+    assert!(made.health_check.is_none() && made.unused.is_empty());
+}
+
+#[test]
+fn the_stub_shows_the_token_to_the_ignition_server() {
+    let cluster = testing::cluster(&json!({"spec": {"configuration": {"proxy": {
+        "httpsProxy": "http://proxy.example.com:3128", "noProxy": "a.example.com, b.example.com"}}}}));
+    let made = desired(&testing::pool(&json!({})), &seen(&cluster), NOW).unwrap();
+    assert_eq!(text(&made.user_data, keys::DISABLE_TEMPLATING), "true");
+    let stub: Value = serde_json::from_str(&text(&made.user_data, keys::USER_DATA)).unwrap();
+    let ignition = &stub["ignition"];
+    assert_eq!(ignition["version"], "3.2.0");
+    let merge = &ignition["config"]["merge"][0];
+    assert_eq!(merge["source"], "https://ignition.example.com/ignition");
+    assert_eq!(
+        merge["httpHeaders"][0],
+        json!({"name": "Authorization", "value": "Bearer ZnJlc2g="})
+    );
+    assert_eq!(merge["httpHeaders"][1]["value"], "clusters/workers");
+    let authority = &ignition["security"]["tls"]["certificateAuthorities"][0]["source"];
+    assert!(authority.as_str().unwrap().starts_with("data:"));
+    assert_eq!(ignition["proxy"]["noProxy"], json!(["a.example.com", "b.example.com"]));
+}
+
+#[test]
+fn labels_taints_timeouts_and_replicas_reach_the_deployment_and_roll_nothing() {
+    let (pool, seen) = usual();
+    let before = desired(&pool, &seen, NOW).unwrap();
+    let edited = testing::pool(&json!({"spec": {
+        "replicas": 5, "nodeLabels": {"example.com/tier": "web"},
+        "taints": [{"key": "dedicated", "value": "web", "effect": "NoSchedule"}],
+        "nodeDrainTimeout": "10m", "nodeVolumeDetachTimeout": "0s",
+        "management": {"replace": {"strategy": "OnDelete", "rollingUpdate": null}},
+    }}));
+    let made = desired(&edited, &after(&seen, &before), NOW).unwrap();
+    let (old, new) = (deployment(&before), deployment(&made));
+    let rolling = |deployment: &MachineDeployment| {
+        let spec = deployment.spec.template.spec.clone();
+        (spec.version, spec.bootstrap, spec.infrastructure_ref)
+    };
+    assert_eq!(rolling(old), rolling(new));
+    assert_eq!(new.spec.replicas, Some(5));
+    let metadata = new.spec.template.metadata.as_ref().unwrap();
+    assert_eq!(
+        metadata.labels["managed.hypershift.openshift.io.example.com/tier"],
+        "web"
+    );
+    assert!(metadata.annotations[annotations::TAINTS.as_str()].contains("dedicated"));
+    let deletion = new.spec.template.spec.deletion.as_ref().unwrap();
+    assert_eq!(deletion.node_drain_timeout_seconds, Some(600));
+    assert_eq!(deletion.node_volume_detach_timeout_seconds, None);
+    for made in [old, new] {
+        let deletion = made.spec.template.spec.deletion.as_ref().unwrap();
+        assert_eq!(deletion.node_deletion_timeout_seconds, Some(600));
+    }
+}
+
+#[test]
+fn what_every_node_is_told_reaches_them_and_rolls_them() {
+    let (pool, seen) = usual();
+    let before = desired(&pool, &seen, NOW).unwrap();
+    let document = |pods: i32| {
+        let spec = json!({"kubeletConfig": {"maxPods": pods}});
+        let document = json!({"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "KubeletConfig",
+            "metadata": {"name": "service"}, "spec": spec});
+        ("of-the-service".to_owned(), document.to_string())
+    };
+    let told = |pods: i32| {
+        let mut seen = after(&seen, &before);
+        seen.core = vec![document(pods)];
+        desired(&pool, &seen, NOW).unwrap()
+    };
+    let (few, many) = (told(50), told(500));
+    let name = |made: &Desired| made.token.metadata.name.clone();
+    assert_ne!(name(&few), name(&before));
+    assert_ne!(name(&few), name(&many));
+    let config = &many.token.data.as_ref().unwrap()[keys::CONFIG].0;
+    let config = gzip::decompress(config, 1 << 20).unwrap();
+    assert!(String::from_utf8(config).unwrap().contains("\"maxPods\":500"));
+    // What cannot be used holds the roll, as it does in a pool.
+    let mut wrong = after(&seen, &before);
+    wrong.core = vec![("of-the-service".to_owned(), "kind: Pod".to_owned())];
+    let plan = testing::planned(&pool, &wrong);
+    assert!(!plan.may_roll);
+    let problems: Vec<String> = plan.verdict.unwrap().config.iter().map(ToString::to_string).collect();
+    assert!(
+        problems[0].contains("of-the-service of the control plane"),
+        "{problems:?}"
+    );
+}
+
+#[test]
+fn everything_of_a_pool_is_for_the_manager_of_its_cluster() {
+    let scoped = json!({"metadata": {"annotations": {annotations::SCOPE.as_str(): "east"}}});
+    let made = desired(
+        &testing::pool(&json!({})),
+        &testing::seen(&testing::cluster(&scoped)),
+        NOW,
+    )
+    .unwrap();
+    let deployment = deployment(&made);
+    let machines = deployment.spec.template.metadata.as_ref().unwrap();
+    assert_eq!(machines.annotations[annotations::SCOPE.as_str()], "east");
+    assert_eq!(annotations::SCOPE.of(deployment), Some("east"));
+    assert_eq!(annotations::SCOPE.of(&with_pause(deployment, true)), Some("east"));
+    assert_eq!(annotations::SCOPE.of(&made.token), Some("east"));
+    let (pool, seen) = usual();
+    let made = desired(&pool, &seen, NOW).unwrap();
+    assert_eq!(annotations::SCOPE.of(made.deployment.as_ref().unwrap()), None);
+}
+
+#[test]
+fn machines_are_spread_as_they_are_whatever_is_written_on_the_pool_yet() {
+    let (pool, seen) = usual();
+    let first = desired(&pool, &seen, NOW).unwrap();
+    let name = |made: &Desired| {
+        let spec = &deployment(made).spec.template.spec;
+        spec.infrastructure_ref.name.as_str().to_owned()
+    };
+    let Some(TemplateObject::KubeVirt(template)) = &first.template else {
+        panic!("a pool on KubeVirt has a template of it");
+    };
+    let mut seen = after(&seen, &first);
+    seen.machines.kubevirt = vec![Arc::new(template.as_ref().clone())];
+    assert_eq!(name(&desired(&pool, &seen, NOW).unwrap()), name(&first));
+    // A pool from before has nothing of that in what its machines are made from, and must not roll for it.
+    let mut old = template.as_ref().clone();
+    let machine = &mut old.spec.template.spec.virtual_machine_template.0;
+    let instance = machine["spec"]["template"]["spec"].as_object_mut().unwrap();
+    assert!(instance.remove("topologySpreadConstraints").is_some());
+    seen.machines.kubevirt = vec![Arc::new(old)];
+    let kept = desired(&pool, &seen, NOW).unwrap();
+    assert_ne!(name(&kept), name(&first));
+    let Some(TemplateObject::KubeVirt(kept)) = &kept.template else {
+        panic!("a pool on KubeVirt has a template of it");
+    };
+    let machine = &kept.spec.template.spec.virtual_machine_template.0;
+    assert!(
+        machine["spec"]["template"]["spec"]
+            .get("topologySpreadConstraints")
+            .is_none()
+    );
+}
+
+#[test]
+fn a_roll_that_versions_forbid_changes_no_template_and_stops_no_scaling() {
+    let (pool, seen) = behind(&json!({}), &json!({}));
+    let first = desired(&pool, &seen, NOW).unwrap();
+    let seen = after(&seen, &first);
+    let ahead = testing::pool(&json!({"spec": {"replicas": 7}}));
+    let plan = testing::planned(&ahead, &seen);
+    assert!(!plan.may_roll && !plan.is_forced, "{:?}", plan.skew);
+    let made = desired(&ahead, &seen, NOW + SignedDuration::from_mins(400)).unwrap();
+    assert_eq!(
+        deployment(&made).spec.template.spec,
+        deployment(&first).spec.template.spec
+    );
+    assert_eq!(deployment(&made).spec.replicas, Some(7));
+    assert!(made.template.is_none(), "nothing new is made");
+    // The token that new machines need is kept good, with all that it stands for.
+    assert_eq!(made.token.metadata.name, first.token.metadata.name);
+    assert_eq!(text(&made.token, keys::OLD_TOKEN), "fresh");
+    let config = |made: &Desired| made.token.data.as_ref().unwrap()[keys::CONFIG].0.clone();
+    assert_eq!(config(&made), config(&first));
+    assert!(made.expiring.is_empty() && made.unused.is_empty());
+}
+
+#[test]
+fn machines_without_a_token_are_still_scaled() {
+    let (pool, seen) = behind(&json!({}), &json!({}));
+    let first = desired(&pool, &seen, NOW).unwrap();
+    let mut seen = after(&seen, &first);
+    seen.tokens.clear();
+    let ahead = testing::pool(&json!({"spec": {"replicas": 7}}));
+    assert!(desired(&ahead, &seen, NOW).is_none(), "its token cannot be made again");
+    let owner = Owner {
+        pool: &ahead,
+        infra_id: "blue-abcde",
+        namespace: "clusters-blue",
+        scope: None,
+    };
+    let made = held(&owner, &seen).unwrap();
+    assert_eq!(made.spec.replicas, Some(7));
+    assert_eq!(made.spec.template.spec, deployment(&first).spec.template.spec);
+}
+
+#[test]
+fn who_insists_gets_the_roll_and_it_is_told() {
+    let insisting = json!({"metadata": {"annotations": {
+        annotations::SKIP_RELEASE_IMAGE_VALIDATION.as_str(): "true"}}});
+    let (_, seen) = behind(&insisting, &json!({}));
+    let plan = testing::planned(&testing::pool(&json!({})), &seen);
+    assert!(plan.may_roll && plan.is_forced);
+}
+
+#[test]
+fn a_new_pool_that_versions_forbid_gets_nothing() {
+    let (_, seen) = behind(&json!({}), &json!({}));
+    assert!(desired(&testing::pool(&json!({})), &seen, NOW).is_none());
+}
+
+#[test]
+fn tokens_are_replaced_on_time_and_only_by_who_saw_the_latest() {
+    let (pool, seen) = usual();
+    let first = desired(&pool, &seen, NOW).unwrap();
+    let seen = after(&seen, &first);
+    let early = desired(&pool, &seen, NOW + SignedDuration::from_mins(30)).unwrap();
+    assert_eq!(early.token.metadata.resource_version, None);
+    assert_eq!(early.token.data, first.token.data);
+    assert_eq!(early.next, Some(Duration::from_hours(5)));
+    let late = desired(&pool, &seen, NOW + SignedDuration::from_mins(330)).unwrap();
+    assert_eq!(late.token.metadata.resource_version.as_deref(), Some("1"));
+    assert_eq!(text(&late.token, keys::OLD_TOKEN), "fresh");
+}
+
+#[test]
+fn what_was_replaced_gets_an_end_and_goes() {
+    let (pool, seen) = usual();
+    let first = desired(&pool, &seen, NOW).unwrap();
+    let mut seen = after(&seen, &first);
+    let other = testing::cluster(&json!({"spec": {"pullSecret": {"name": "other"}}}));
+    seen.cluster = Some(Arc::new(other));
+    let second = desired(&pool, &seen, NOW).unwrap();
+    assert_ne!(second.token.metadata.name, first.token.metadata.name);
+    let end = second.expiring[0].metadata.annotations.as_ref().unwrap()
+        [annotations::IGNITION_TOKEN_EXPIRATION_TIMESTAMP.as_str()]
+    .clone();
+    assert_eq!(end, token::written(NOW + token::OUTDATED_LIFETIME));
+    assert_eq!(second.next, Some(Duration::from_hours(2)));
+    assert!(
+        second.unused.is_empty(),
+        "the deployment still refers to the old user data"
+    );
+    seen.tokens = vec![stored(second.expiring[0].clone()), stored(second.token.clone())];
+    seen.machines.deployment = second.deployment.clone().map(Arc::new);
+    let third = desired(&pool, &seen, NOW + token::OUTDATED_LIFETIME).unwrap();
+    let gone: Vec<_> = third.unused.iter().map(|secret| secret.metadata.name.clone()).collect();
+    assert_eq!(gone, [first.token.metadata.name, first.user_data.metadata.name]);
+    assert!(third.expiring.is_empty());
+}
+
+#[test]
+fn repair_begins_when_a_machine_came_and_ends_with_the_wish() {
+    let (_, seen) = usual();
+    let pool = testing::pool(&json!({
+        "metadata": {"annotations": {annotations::MACHINE_HEALTH_CHECK_TIMEOUT.as_str(): "3m"}},
+        "spec": {"management": {"autoRepair": true}}}));
+    let first = desired(&pool, &seen, NOW).unwrap();
+    assert!(first.health_check.is_none());
+    let mut seen = after(&seen, &first);
+    let mut reached = first.token.clone();
+    let key = annotations::IGNITION_REACHED.as_str().to_owned();
+    reached
+        .metadata
+        .annotations
+        .as_mut()
+        .unwrap()
+        .insert(key, "True".to_owned());
+    seen.tokens = vec![stored(reached)];
+    let check = desired(&pool, &seen, NOW).unwrap().health_check.unwrap();
+    let checks = check.spec.checks.as_ref().unwrap();
+    assert_eq!(checks.node_startup_timeout_seconds, Some(1200));
+    assert_eq!(checks.unhealthy_node_conditions[0].timeout_seconds, 180);
+    seen.machines.health_check = Some(Arc::new(check));
+    let without = desired(&testing::pool(&json!({})), &seen, NOW).unwrap();
+    assert!(without.health_check.is_none() && without.drops_health_check);
+}
+
+#[test]
+fn replicas_stay_within_bounds() {
+    let scaled = |min: i32, max: i32| json!({"spec": {"replicas": null, "autoScaling": {"min": min, "max": max}}});
+    for (change, live, expected) in [
+        (json!({}), Some(9), 3),
+        (json!({"spec": {"replicas": null}}), None, 0),
+        (scaled(2, 5), None, 2),
+        (scaled(2, 5), Some(4), 4),
+        (scaled(2, 5), Some(9), 5),
+        (scaled(0, 5), Some(0), 1),
+    ] {
+        assert_eq!(replicas(&testing::pool(&change), live), expected, "{change} {live:?}");
+    }
+}
+
+#[test]
+fn a_deployment_is_done_when_all_of_it_is_new_and_seen() {
+    let status = |replicas: i32, current: i32, available: i32, generation: i64| {
+        testing::deployment(&json!({"status": {"replicas": replicas, "upToDateReplicas": current,
+            "availableReplicas": available, "observedGeneration": generation}}))
+    };
+    let is_done = |deployment: &MachineDeployment| {
+        is_rolled_out(deployment, "user-data-workers-0123456789", "workers-9876543210")
+    };
+    assert!(is_done(&status(3, 3, 3, 1)));
+    for (replicas, current, available, generation) in [(4, 3, 3, 1), (3, 2, 3, 1), (3, 3, 2, 1), (3, 3, 3, 0)] {
+        assert!(!is_done(&status(replicas, current, available, generation)));
+    }
+    assert!(!is_done(&testing::deployment(&json!({}))));
+    assert!(!is_rolled_out(
+        &status(3, 3, 3, 1),
+        "user-data-workers-another000",
+        "workers-9876543210"
+    ));
+}
+
+#[test]
+fn a_pause_keeps_the_rest_of_the_deployment() {
+    let (pool, seen) = usual();
+    let made = desired(&pool, &seen, NOW).unwrap();
+    let paused = with_pause(deployment(&made), true);
+    assert_eq!(paused.spec, deployment(&made).spec);
+    assert!(annotations::PAUSED.is_true(&paused));
+    let resumed = with_pause(&paused, false);
+    assert_eq!(resumed.metadata.annotations, deployment(&made).metadata.annotations);
+}

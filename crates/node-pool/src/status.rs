@@ -1,0 +1,92 @@
+//! What is reported of a pool, computed from what was seen by one function. Nothing in it changes by itself: at rest it is
+//! the same again and again.
+
+mod addresses;
+mod conditions;
+mod machines;
+mod merging;
+mod nodes;
+#[cfg(test)]
+mod tests;
+mod updates;
+
+use hyperplane_api::hypershift::node_pool::{
+    NodePool,
+    status::{KubeVirtNodePoolStatus, NodePoolPlatformStatus, NodePoolStatus},
+};
+use hyperplane_runtime::Failure;
+use jiff::Timestamp;
+
+pub(crate) use self::machines::drains;
+use crate::{build, dereference::Seen, pause::PauseState, reconciler::Plan, target::Target};
+
+/// From what the status is computed.
+#[derive(Clone, Copy)]
+pub(crate) struct Report<'a> {
+    pub(crate) pool: &'a NodePool,
+    pub(crate) seen: &'a Seen,
+    pub(crate) plan: &'a Plan,
+    pub(crate) pause: &'a PauseState,
+    /// What ended the run, if something did.
+    pub(crate) failure: Option<&'a Failure>,
+    pub(crate) now: Timestamp,
+}
+
+impl Report<'_> {
+    /// The target, where all machines have reached it.
+    fn reached(&self) -> Option<&Target> {
+        let target = self.plan.target.as_ref().filter(|_| self.plan.may_roll)?;
+        build::is_complete(self.seen, self.pool, target).then_some(target)
+    }
+}
+
+/// The status of a pool.
+pub(crate) fn status(report: &Report<'_>) -> NodePoolStatus {
+    let before = report.pool.status.clone().unwrap_or_default();
+    let reached = report.reached();
+    let version = reached.map(|target| target.release.version.number().to_owned());
+    let version = version.or(before.version);
+    let observed = conditions::observe(report, version.as_deref());
+    let generation = report.pool.metadata.generation;
+    let deployment = report.seen.machines.deployment.as_ref();
+    let machines = || report.seen.machines.all.iter().map(AsRef::as_ref);
+    NodePoolStatus {
+        replicas: Some(
+            deployment
+                .and_then(|deployment| deployment.status.as_ref()?.available_replicas)
+                .unwrap_or(0),
+        ),
+        version,
+        nodes_info: nodes::info(machines()),
+        os_image_stream: nodes::os_image_stream(machines()).or(before.os_image_stream),
+        platform: platform(report).or(before.platform),
+        conditions: merging::merge(&before.conditions, observed, generation, report.now),
+    }
+}
+
+/// Where machines of a pool are made, where that is another cluster. What was told once stays: the schema lets nobody change
+/// it, and its end must find them.
+fn platform(report: &Report<'_>) -> Option<NodePoolPlatformStatus> {
+    let told = report.pool.status.as_ref().and_then(|status| status.platform.clone());
+    let kubevirt = told.unwrap_or_default().kubevirt.unwrap_or_default();
+    let settings = report.seen.cluster.as_ref()?.spec.platform.kubevirt.as_ref()?;
+    let credentials = kubevirt.credentials.or_else(|| settings.credentials.clone())?;
+    Some(NodePoolPlatformStatus {
+        kubevirt: Some(KubeVirtNodePoolStatus {
+            credentials: Some(credentials),
+            ..kubevirt
+        }),
+    })
+}
+
+/// The status of a pool that goes: as it was, with what its end waits for.
+pub(crate) fn deleting(pool: &NodePool, waiting: &Failure, now: Timestamp) -> NodePoolStatus {
+    let mut status = pool.status.clone().unwrap_or_default();
+    merging::set(
+        &mut status.conditions,
+        conditions::going(waiting.report()),
+        pool.metadata.generation,
+        now,
+    );
+    status
+}
