@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use http::{Method, StatusCode};
-use hyperplane_api::constants::{annotations, objects::keys};
+use hyperplane_api::constants::annotations;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Secret;
-use serde::Deserialize;
 
 use crate::token::{self, Fingerprint};
 
@@ -29,8 +29,13 @@ pub struct Asked<'a> {
 pub enum Answer {
     /// The server is alive.
     Alive,
-    /// The payload of this Secret.
-    Payload(Arc<Secret>),
+    /// The payload of a token.
+    Payload {
+        /// The Secret with the token.
+        secret: Arc<Secret>,
+        /// What its machines are given.
+        payload: Bytes,
+    },
     /// Nothing, for this reason.
     Refused(Refusal),
 }
@@ -50,7 +55,7 @@ pub enum Refusal {
     UnknownToken,
     /// The token is good; what it is for is not made yet.
     NoPayload,
-    /// The token is good; what it is for is no Ignition config.
+    /// The token is good; what it is for cannot be made.
     BadPayload,
 }
 
@@ -107,9 +112,14 @@ impl Refusal {
 }
 
 /// Answers a request. `find` gives the Secrets that an index has under the fingerprint of a token, or nothing as long as
-/// it is not known which there are.
-pub fn answer(asked: &Asked<'_>, now: Timestamp, find: impl FnOnce(&str) -> Option<Vec<Arc<Secret>>>) -> Answer {
-    match judge(asked, now, find) {
+/// it is not known which there are; `make` gives what machines of one of them are given.
+pub fn answer(
+    asked: &Asked<'_>,
+    now: Timestamp,
+    find: impl FnOnce(&str) -> Option<Vec<Arc<Secret>>>,
+    make: impl FnOnce(&Secret) -> Result<Bytes, Refusal>,
+) -> Answer {
+    match judge(asked, now, find, make) {
         Ok(answer) => answer,
         Err(refusal) => Answer::Refused(refusal),
     }
@@ -119,6 +129,7 @@ fn judge(
     asked: &Asked<'_>,
     now: Timestamp,
     find: impl FnOnce(&str) -> Option<Vec<Arc<Secret>>>,
+    make: impl FnOnce(&Secret) -> Result<Bytes, Refusal>,
 ) -> Result<Answer, Refusal> {
     if !matches!(asked.path, PATH | "/healthz") {
         return Err(Refusal::Path);
@@ -138,31 +149,11 @@ fn judge(
         .into_iter()
         .filter(|secret| token::is_accepted(secret, &shown, now));
     let secret = accepted.next().ok_or(Refusal::UnknownToken)?;
-    let payload = token::data(&secret, keys::PAYLOAD).ok_or(Refusal::NoPayload)?;
-    if !is_ignition(payload) {
-        return Err(Refusal::BadPayload);
-    }
-    Ok(Answer::Payload(secret))
+    let payload = make(&secret)?;
+    Ok(Answer::Payload { secret, payload })
 }
 
 /// Whether it has to be noted on a Secret that a machine has fetched its payload.
 pub fn is_news(secret: &Secret) -> bool {
     annotations::IGNITION_REACHED.of(secret) != Some("True")
-}
-
-/// The least that every Ignition config of version 3 has. What it says is checked where it is made.
-#[derive(Deserialize)]
-struct Config<'a> {
-    #[serde(borrow)]
-    ignition: Header<'a>,
-}
-
-#[derive(Deserialize)]
-struct Header<'a> {
-    version: &'a str,
-}
-
-fn is_ignition(payload: &[u8]) -> bool {
-    let config = serde_json::from_slice::<Config<'_>>(payload);
-    config.is_ok_and(|config| config.ignition.version.starts_with("3."))
 }

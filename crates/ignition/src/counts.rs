@@ -1,9 +1,11 @@
 //! What the server has answered, as numbers for a reader of metrics. Owns their names.
 
+use std::time::Duration;
+
 use hyperplane_api::constants::annotations;
 use k8s_openapi::api::core::v1::Secret;
 use prometheus_client::{
-    metrics::{counter::Counter, family::Family},
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
     registry::Registry,
 };
 
@@ -11,11 +13,29 @@ use crate::answer::{Answer, Refusal};
 
 type Labels = Vec<(&'static str, String)>;
 
+/// Seconds that the making of a payload takes: a few thousandths, unless somebody gives megabytes of configuration.
+const GENERATION_BUCKETS: [f64; 10] = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0];
+
 /// All numbers. Cheap to clone.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Counts {
     answers: Family<Labels, Counter>,
     payloads: Family<Labels, Counter>,
+    generation: Histogram,
+    cache_misses: Counter,
+    cached: Gauge,
+}
+
+impl Default for Counts {
+    fn default() -> Self {
+        Self {
+            answers: Family::default(),
+            payloads: Family::default(),
+            generation: Histogram::new(GENERATION_BUCKETS),
+            cache_misses: Counter::default(),
+            cached: Gauge::default(),
+        }
+    }
 }
 
 impl Counts {
@@ -35,7 +55,33 @@ impl Counts {
             "Configurations that were handed out, by NodePool",
             counts.payloads.clone(),
         );
+        registry.register(
+            "hyperplane_ignition_generation_seconds",
+            "Time that the making of a configuration takes",
+            counts.generation.clone(),
+        );
+        registry.register(
+            "hyperplane_ignition_cache_misses",
+            "Configurations that had to be made because none was kept",
+            counts.cache_misses.clone(),
+        );
+        registry.register(
+            "hyperplane_ignition_cached_payloads",
+            "Configurations that are kept",
+            counts.cached.clone(),
+        );
         counts
+    }
+
+    /// Counts that a configuration was made.
+    pub(crate) fn made(&self, elapsed: Duration) {
+        self.cache_misses.inc();
+        self.generation.observe(elapsed.as_secs_f64());
+    }
+
+    /// Tells how many are kept. It is told what there is, never what changes, so it cannot drift.
+    pub(crate) fn kept(&self, count: usize) {
+        self.cached.set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
     /// Counts an answer. Pools are named only by Secrets of ours, so nobody outside can make up labels.
@@ -43,7 +89,7 @@ impl Counts {
         let label = match answer {
             Answer::Alive => return,
             Answer::Refused(refusal) => refusal.label(),
-            Answer::Payload(secret) => {
+            Answer::Payload { secret, .. } => {
                 self.payloads.get_or_create(&pool(secret)).inc();
                 "payload"
             }

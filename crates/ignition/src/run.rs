@@ -1,12 +1,10 @@
 //! The server from its start to its end. Owns the order of both; every part is made elsewhere.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, time::Duration};
 
 use bytes::Bytes;
 use http_body_util::Full;
-use hyperplane_api::constants::ours::{MANAGED_BY, MANAGED_BY_US};
-use hyperplane_runtime::{Admin, Clock, Manager, ManagerError, Settings as ManagerSettings, Store, Watch};
-use k8s_openapi::api::core::v1::Secret;
+use hyperplane_runtime::{Admin, Clock, Manager, ManagerError, Settings as ManagerSettings};
 use kube::Client;
 use thiserror::Error;
 use tokio::net::TcpListener;
@@ -14,10 +12,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     connection::{self, serve_machine},
-    counts::Counts,
+    install::install,
     listen::{self, ListenError},
-    reached::Reached,
-    service::Service,
     tls::{Certificate, CertificateFiles, TlsError},
 };
 
@@ -66,11 +62,10 @@ pub async fn run(client: Client, settings: Settings, stop: CancellationToken) ->
     let certificate = Certificate::open(settings.certificate.clone()).await?;
     let machines = listen::bind(settings.listen).await?;
     let probes = listen::bind(settings.health).await?;
-    let (manager, secrets) = watch(&client, &settings);
-    let reached = Arc::new(Reached::default());
-    let mut counts = Counts::default();
-    manager.metrics().extend(|registry| counts = Counts::register(registry));
-    let service = Service::new(secrets.clone(), settings.clock, counts, Arc::clone(&reached));
+    let of_manager = ManagerSettings::new("hyperplane", &settings.instance, settings.clock.clone(), settings.seed);
+    let mut manager = Manager::new(client.clone(), of_manager);
+    let installed = install(&mut manager, &settings.namespace, settings.clock);
+    let service = &installed.service;
     let admin = manager.admin();
     let stop = stop.child_token();
     let serving = listen::accept(machines, CONNECTIONS, FAREWELL, &stop, |stream| {
@@ -85,7 +80,7 @@ pub async fn run(client: Client, settings: Settings, stop: CancellationToken) ->
     let beside = async {
         let (never, _, ()) = tokio::join!(
             certificate.keep(),
-            reached.write(&client, &secrets),
+            installed.write_marks(&client),
             answer_probes(probes, admin),
         );
         never
@@ -94,16 +89,6 @@ pub async fn run(client: Client, settings: Settings, stop: CancellationToken) ->
         ((), ended) = async { tokio::join!(serving, watching) } => Ok(ended?),
         never = beside => match never {},
     }
-}
-
-/// The tokens of a namespace. All that is ours is watched, because the mark of a token is an annotation, which no
-/// selection can ask for.
-fn watch(client: &Client, settings: &Settings) -> (Manager, Store<Secret>) {
-    let of_manager = ManagerSettings::new("hyperplane", &settings.instance, settings.clock.clone(), settings.seed);
-    let manager = Manager::new(client.clone(), of_manager);
-    let watch = Watch::<Secret>::namespace(&settings.namespace).labels(&format!("{MANAGED_BY}={MANAGED_BY_US}"));
-    let secrets = manager.store(watch);
-    (manager, secrets)
 }
 
 /// Answers probes and readers of metrics, until it is dropped.

@@ -8,13 +8,13 @@ use http::{
     header::{ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE},
 };
 use http_body_util::Full;
-use hyperplane_api::constants::objects::keys;
 use hyperplane_runtime::{Clock, Store};
 use k8s_openapi::api::core::v1::Secret;
 
 use crate::{
     answer::{Answer, Asked, Refusal, answer},
     counts::Counts,
+    payload::{NotMade, Payloads},
     reached::Reached,
     token,
 };
@@ -32,17 +32,25 @@ pub struct Service {
     clock: Clock,
     counts: Counts,
     reached: Arc<Reached>,
+    payloads: Arc<Payloads>,
 }
 
 impl Service {
     /// A service on the Secrets of a watch, which gets its index here.
-    pub fn new(secrets: Store<Secret>, clock: Clock, counts: Counts, reached: Arc<Reached>) -> Self {
+    pub fn new(
+        secrets: Store<Secret>,
+        clock: Clock,
+        counts: Counts,
+        reached: Arc<Reached>,
+        payloads: Arc<Payloads>,
+    ) -> Self {
         secrets.add_index(INDEX, token::index);
         Self {
             secrets,
             clock,
             counts,
             reached,
+            payloads,
         }
     }
 
@@ -53,36 +61,29 @@ impl Service {
             path: request.uri().path(),
             authorization: request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes),
         };
-        let answer = answer(&asked, self.clock.now(), |fingerprint| {
+        let find = |fingerprint: &str| {
             let is_known = self.secrets.is_synced();
             is_known.then(|| self.secrets.by_index(INDEX, fingerprint))
-        });
+        };
+        let make = |secret: &Secret| self.payloads.of(secret).map_err(NotMade::refusal);
+        let answer = answer(&asked, self.clock.now(), find, make);
         self.counts.count(&answer);
         match answer {
             Answer::Alive => text(StatusCode::OK, "ok\n"),
             Answer::Refused(refusal) => refused(refusal),
-            Answer::Payload(secret) => {
+            Answer::Payload { secret, payload } => {
                 // Whoever only asks whether there is something has not fetched it.
                 if *request.method() == Method::GET {
                     self.reached.note(&secret);
                 }
-                payload(secret)
+                handed_out(payload)
             }
         }
     }
 }
 
-/// The payload of a Secret without a copy of it.
-struct Payload(Arc<Secret>);
-
-impl AsRef<[u8]> for Payload {
-    fn as_ref(&self) -> &[u8] {
-        token::data(&self.0, keys::PAYLOAD).unwrap_or_default()
-    }
-}
-
-fn payload(secret: Arc<Secret>) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(Bytes::from_owner(Payload(secret))));
+fn handed_out(payload: Bytes) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(payload));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     // It holds credentials.

@@ -1,8 +1,9 @@
 //! What every request is answered with, by tables.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use bytes::Bytes;
 use http::Method;
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::Secret;
@@ -12,12 +13,13 @@ use serde_json::{Value, json};
 use crate::{
     answer::{Answer, Asked, Refusal, answer, is_news},
     counts::Counts,
+    payload::{NotMade, Verdict},
     token::{self, Fingerprint, GRACE},
 };
 
 const TOKEN: &str = "0dd0c3a5-7f0e-4d0a-9a3b-000000000001";
 const OLD: &str = "0dd0c3a5-7f0e-4d0a-9a3b-000000000000";
-const PAYLOAD: &str = r#"{"ignition":{"version":"3.2.0"},"storage":{}}"#;
+const PAYLOAD: &[u8] = br#"{"ignition":{"version":"3.2.0"}}"#;
 
 fn now() -> Timestamp {
     "2026-01-01T12:00:00Z".parse().unwrap()
@@ -34,7 +36,7 @@ fn secret(annotations: &Value, data: &Value) -> Secret {
         "hypershift.openshift.io/nodePool": "clusters/one",
         "hypershift.openshift.io/last-token-generation-time": in_hours(-1),
     });
-    let mut content = json!({"token": TOKEN, "old_token": OLD, "payload": PAYLOAD});
+    let mut content = json!({"token": TOKEN, "old_token": OLD});
     for (into, from) in [(&mut all, annotations), (&mut content, data)] {
         for (key, value) in from.as_object().into_iter().flatten() {
             into[key] = value.clone();
@@ -59,10 +61,11 @@ fn ask(secrets: &[Secret], method: &Method, path: &str, authorization: Option<&s
         path,
         authorization: authorization.map(str::as_bytes),
     };
-    answer(&asked, now(), |fingerprint| {
+    let find = |fingerprint: &str| {
         let is_found = |secret: &&Secret| token::index(secret).iter().any(|key| key == fingerprint);
         Some(secrets.iter().filter(is_found).cloned().map(Arc::new).collect())
-    })
+    };
+    answer(&asked, now(), find, |_| Ok(Bytes::from_static(PAYLOAD)))
 }
 
 /// The refusal of a machine that shows a token; none if it gets what it wants.
@@ -74,7 +77,7 @@ fn refusal(secret: &Secret, shown: &str) -> Option<Refusal> {
         Some(&bearer(shown)),
     ) {
         Answer::Refused(refusal) => Some(refusal),
-        Answer::Payload(_) => None,
+        Answer::Payload { .. } => None,
         Answer::Alive => panic!("it is no probe"),
     }
 }
@@ -116,19 +119,48 @@ fn tokens_open_until_they_end() {
 }
 
 #[test]
-fn payloads_are_looked_at_before_they_are_handed_out() {
-    let cases = [
-        (PAYLOAD, None),
-        ("", Some(Refusal::NoPayload)),
-        ("{}", Some(Refusal::BadPayload)),
-        (r#"{"ignition":{"version":"2.2.0"}}"#, Some(Refusal::BadPayload)),
-        (r#"{"ignition":{"version":"3.2.0"}"#, Some(Refusal::BadPayload)),
-        (r#"{"ignition":{"version":3}}"#, Some(Refusal::BadPayload)),
-    ];
-    for (payload, expected) in cases {
-        let secret = secret(&json!({}), &json!({"payload": payload}));
-        assert_eq!(refusal(&secret, TOKEN), expected, "{payload}");
+fn what_is_not_made_is_told() {
+    let secret = secret(&json!({}), &json!({}));
+    let header = bearer(TOKEN);
+    let asked = Asked {
+        method: &Method::GET,
+        path: "/ignition",
+        authorization: Some(header.as_bytes()),
+    };
+    let waiting = NotMade::Waiting("a Secret".to_owned());
+    let broken = NotMade::Broken("a mistake".to_owned());
+    for (why, expected) in [(waiting, Refusal::NoPayload), (broken, Refusal::BadPayload)] {
+        let found = Some(vec![Arc::new(secret.clone())]);
+        let found = answer(&asked, now(), |_| found, |_| Err(why.refusal()));
+        assert!(
+            matches!(found, Answer::Refused(refusal) if refusal == expected),
+            "{found:?}"
+        );
     }
+}
+
+#[test]
+fn a_verdict_is_written_once() {
+    let secret_with = |reason: &str, message: &str| secret(&json!({}), &json!({"reason": reason, "message": message}));
+    let good = Verdict::of(Ok(())).unwrap();
+    let broken = Verdict::of(Err(NotMade::Broken("x".repeat(9_999)))).unwrap();
+    assert_eq!(
+        Verdict::of(Err(NotMade::Waiting("a Secret".to_owned()))),
+        Err("a Secret".to_owned())
+    );
+    let fresh = secret(&json!({}), &json!({}));
+    for verdict in [&good, &broken] {
+        assert!(!verdict.is_on(&fresh));
+        let patch = verdict.patch(&fresh);
+        let text = |key: &str| {
+            let bytes = BASE64_STANDARD.decode(patch["data"][key].as_str().unwrap()).unwrap();
+            String::from_utf8(bytes).unwrap()
+        };
+        assert!(text("message").chars().count() <= 4_096);
+        assert!(verdict.is_on(&secret_with(&text("reason"), &text("message"))));
+    }
+    let written = secret_with("InvalidConfig", "another");
+    assert!(!good.is_on(&written) && !broken.is_on(&written));
 }
 
 #[test]
@@ -186,7 +218,7 @@ fn requests_are_told_apart() {
     for (method, path, authorization, expected) in cases {
         let status = match ask(&secrets, &method, path, authorization) {
             Answer::Refused(refusal) => refusal.status().as_u16(),
-            Answer::Alive | Answer::Payload(_) => 200,
+            Answer::Alive | Answer::Payload { .. } => 200,
         };
         assert_eq!(status, expected, "{method} {path} {authorization:?}");
     }
@@ -195,7 +227,7 @@ fn requests_are_told_apart() {
         path: "/ignition",
         authorization: Some(header.as_bytes()),
     };
-    let early = answer(&asked, now(), |_| None);
+    let early = answer(&asked, now(), |_| None, |_| Ok(Bytes::new()));
     assert!(matches!(early, Answer::Refused(Refusal::NotReady)));
 }
 
@@ -211,12 +243,12 @@ fn machines_try_again_where_that_may_help() {
 fn of_two_secrets_with_one_token_the_good_one_answers() {
     const EXPIRY: &str = "hypershift.openshift.io/ignition-token-expiration-timestamp";
     let old = secret(&json!({EXPIRY: in_hours(-1)}), &json!({}));
-    let good = secret(&json!({}), &json!({"payload": r#"{"ignition":{"version":"3.5.0"}}"#}));
+    let good = secret(&json!({}), &json!({"release": "another"}));
     let found = ask(&[old, good.clone()], &Method::GET, "/ignition", Some(&bearer(TOKEN)));
-    let Answer::Payload(found) = found else {
+    let Answer::Payload { secret, .. } = found else {
         panic!("{found:?}")
     };
-    assert_eq!(*found, good);
+    assert_eq!(*secret, good);
 }
 
 #[test]
@@ -231,7 +263,13 @@ fn answers_are_counted() {
     let mut registry = Registry::default();
     let counts = Counts::register(&mut registry);
     counts.count(&Answer::Alive);
-    counts.count(&Answer::Payload(Arc::new(secret(&json!({}), &json!({})))));
+    counts.count(&Answer::Payload {
+        secret: Arc::new(secret(&json!({}), &json!({}))),
+        payload: Bytes::new(),
+    });
+    counts.made(Duration::from_millis(3));
+    counts.kept(2);
+    counts.kept(1);
     counts.count(&Answer::Refused(Refusal::UnknownToken));
     let mut page = String::new();
     text::encode(&mut page, &registry).unwrap();
@@ -240,6 +278,9 @@ fn answers_are_counted() {
         r#"hyperplane_ignition_answers_total{outcome="unknown_token"} 1"#,
         r#"hyperplane_ignition_answers_total{outcome="no_token"} 0"#,
         r#"hyperplane_ignition_payloads_total{node_pool="clusters/one"} 1"#,
+        "hyperplane_ignition_cache_misses_total 1",
+        "hyperplane_ignition_cached_payloads 1",
+        "hyperplane_ignition_generation_seconds_count 1",
     ] {
         assert!(page.lines().any(|found| found == line), "{line} in {page}");
     }

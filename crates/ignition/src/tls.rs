@@ -87,8 +87,17 @@ pub struct Certificate {
 impl Certificate {
     /// Reads the files.
     pub async fn open(files: CertificateFiles) -> Result<Self, TlsError> {
-        let provider = Arc::new(aws_lc_rs::default_provider());
         let texts = Texts::read(&files).await?;
+        Self::showing(files, texts)
+    }
+
+    /// The same from texts in memory, for a process without these files: they only name what is wrong.
+    pub fn in_memory(files: CertificateFiles, certificate: Vec<u8>, key: Vec<u8>) -> Result<Self, TlsError> {
+        Self::showing(files, Texts { certificate, key })
+    }
+
+    fn showing(files: CertificateFiles, texts: Texts) -> Result<Self, TlsError> {
+        let provider = Arc::new(aws_lc_rs::default_provider());
         let shown = Arc::new(Shown {
             key: RwLock::new(Arc::new(texts.certified_key(&files, &provider)?)),
             texts: RwLock::new(texts),

@@ -82,7 +82,8 @@ pub fn data<'a>(secret: &'a Secret, key: &str) -> Option<&'a [u8]> {
     (!value.0.is_empty()).then_some(&value.0)
 }
 
-fn is_token(secret: &Secret) -> bool {
+/// Whether a Secret holds tokens.
+pub fn is_token(secret: &Secret) -> bool {
     annotations::IGNITION_CONFIG.is_true(secret)
 }
 

@@ -4,13 +4,9 @@
 
 mod support;
 
-use std::sync::Arc;
-
-use hyperplane_ignition::{
-    Settings, counts::Counts, reached::Reached, run, serve_machine, service::Service, tls::Certificate,
-};
-use hyperplane_runtime::{Clock, Manager, Settings as ManagerSettings, Watch};
-use k8s_openapi::api::core::v1::Secret;
+use hyperplane_ignition::{Settings, install, run, serve_machine, tls::Certificate};
+use hyperplane_runtime::{Clock, Manager, Settings as ManagerSettings};
+use serde_json::Value;
 use support::{Certificates, Cluster, Machine, eventually, soon};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -66,23 +62,49 @@ async fn a_machine_gets_its_payload_and_that_is_noted() {
     let machine = async || Machine::connect(TcpStream::connect(settings.listen).await.unwrap(), &certificates).await;
     let answer = machine().await.ask("/ignition", Some("first")).await;
     assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
-    assert!(answer.ends_with(support::PAYLOAD), "{answer}");
-    let (path, body) = soon("the mark", cluster.patched()).await;
-    assert_eq!(path, "/api/v1/namespaces/clusters-one/secrets/token-one");
-    assert!(
-        body.contains(r#""hypershift.openshift.io/ignition-reached":"True""#),
-        "{body}"
-    );
-    assert!(body.contains(r#""uid":"1-2-3""#), "{body}");
-    for (token, expected) in [(Some("second"), "511"), (None, "401")] {
+    let (_, payload) = answer.split_once("\r\n\r\n").unwrap();
+    let payload: Value = serde_json::from_str(payload).unwrap();
+    assert_eq!(payload["ignition"]["version"], "3.2.0");
+    // AsExpected, and the mark; either may be first.
+    for expected in [
+        r#""reason":"QXNFeHBlY3RlZA==""#,
+        r#""hypershift.openshift.io/ignition-reached":"True""#,
+    ] {
+        let (_, body) = soon(expected, cluster.patched_with("token-one", expected)).await;
+        assert!(body.contains(r#""uid":"1-2-3""#), "{body}");
+    }
+    for (token, expected) in [
+        (Some("before"), "200"),
+        (Some("gone"), "511"),
+        (Some("second"), "511"),
+        (None, "401"),
+    ] {
         let answer = machine().await.ask("/ignition", token).await;
         assert!(answer.starts_with(&format!("HTTP/1.1 {expected} ")), "{answer}");
     }
     let page = probe(&settings, "/metrics").await;
-    let line = r#"hyperplane_ignition_answers_total{outcome="payload"} 1"#;
-    assert!(page.lines().any(|found| found == line), "{page}");
+    for line in [
+        r#"hyperplane_ignition_answers_total{outcome="payload"} 2"#,
+        r#"hyperplane_ignition_answers_total{outcome="unknown_token"} 2"#,
+        // Once for each Secret, however many machines come.
+        "hyperplane_ignition_cache_misses_total 2",
+        "hyperplane_ignition_cached_payloads 2",
+    ] {
+        assert!(page.lines().any(|found| found == line), "{line} in {page}");
+    }
     stop.cancel();
     soon("the end", running).await.unwrap().unwrap();
+}
+
+#[test]
+fn a_certificate_in_memory_is_as_good_as_one_in_files() {
+    let certificates = Certificates::create();
+    let files = certificates.files();
+    let read = |path: &std::path::Path| std::fs::read(path).unwrap();
+    let made = |key: Vec<u8>| Certificate::in_memory(files.clone(), read(&files.certificate), key);
+    made(read(&files.key)).unwrap();
+    let refused = made(b"s3cr3t".to_vec()).unwrap_err().to_string();
+    assert!(refused.contains("tls.key") && !refused.contains("s3cr3t"), "{refused}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -90,13 +112,8 @@ async fn another_certificate_is_shown_and_no_connection_is_dropped() {
     let (client, _cluster) = Cluster::start();
     let certificates = Certificates::create();
     let certificate = Certificate::open(certificates.files()).await.unwrap();
-    let manager = Manager::new(client, ManagerSettings::new("test", "one", clock(), 1));
-    let service = Service::new(
-        manager.store(Watch::<Secret>::namespace("clusters-one")),
-        clock(),
-        Counts::default(),
-        Arc::new(Reached::default()),
-    );
+    let mut manager = Manager::new(client, ManagerSettings::new("test", "one", clock(), 1));
+    let service = install(&mut manager, "clusters-one", clock()).service;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let mut tasks = JoinSet::new();

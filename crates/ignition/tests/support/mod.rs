@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[path = "../../../api/tests/support/samples.rs"]
+mod samples;
+
 use std::{convert::Infallible, fmt::Debug, fs, sync::Arc, time::Duration};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -22,8 +25,6 @@ use tokio::{
 };
 use tokio_rustls::{TlsConnector, client::TlsStream};
 use tower::service_fn;
-
-pub const PAYLOAD: &str = r#"{"ignition":{"version":"3.2.0"}}"#;
 
 /// After so long something counts as never coming. Nothing takes a tenth of it.
 const NEVER: Duration = Duration::from_mins(2);
@@ -49,10 +50,13 @@ pub async fn eventually<T, E: Debug>(what: &str, mut attempt: impl AsyncFnMut() 
 /// Path and body of what was written.
 type Patch = (String, String);
 
-pub struct Cluster(mpsc::UnboundedReceiver<Patch>);
+pub struct Cluster {
+    patches: mpsc::UnboundedReceiver<Patch>,
+    seen: Vec<Patch>,
+}
 
 impl Cluster {
-    /// A cluster that has one token, `first`.
+    /// A cluster that has one token, `first`, which has taken the place of `before`, and one that is over, `gone`.
     pub fn start() -> (Client, Self) {
         let (sender, receiver) = mpsc::unbounded_channel();
         let service = service_fn(move |request: Request<Body>| {
@@ -73,29 +77,85 @@ impl Cluster {
                         query.contains("managed-by%3Dhyperplane") || !query.contains("labelSelector"),
                         "{query}"
                     );
-                    json!({"metadata": {"resourceVersion": "1"}, "items": [token()]})
+                    let kind = parts.uri.path().rsplit('/').next().unwrap_or_default();
+                    json!({"metadata": {"resourceVersion": "1"}, "items": objects(kind)})
                 };
                 Ok::<_, Infallible>(Response::new(Body::from(answer.to_string().into_bytes())))
             }
         });
-        (Client::new(service, "default"), Self(receiver))
+        let cluster = Self {
+            patches: receiver,
+            seen: Vec::new(),
+        };
+        (Client::new(service, "default"), cluster)
     }
 
-    pub async fn patched(&mut self) -> Patch {
-        self.0.recv().await.unwrap()
+    /// A write to a Secret that says this. Writes are kept, because nobody knows which comes first.
+    pub async fn patched_with(&mut self, secret: &str, expected: &str) -> Patch {
+        let path = format!("/api/v1/namespaces/clusters-one/secrets/{secret}");
+        loop {
+            let is_meant = |(known, body): &&Patch| *known == path && body.contains(expected);
+            if let Some(found) = self.seen.iter().find(is_meant) {
+                return found.clone();
+            }
+            let next = self.patches.recv().await.unwrap();
+            self.seen.push(next);
+        }
     }
 }
 
-fn token() -> Value {
+/// What there is of a kind.
+fn objects(kind: &str) -> Vec<Value> {
+    match kind {
+        "secrets" => vec![
+            token(),
+            over(),
+            secret("bootstrap-kubeconfig", "kubeconfig", "kind: Config\n"),
+            secret("pull-secret", ".dockerconfigjson", r#"{"auths":{}}"#),
+        ],
+        "configmaps" => vec![json!({
+            "apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": "kubelet-client-ca", "namespace": "clusters-one", "uid": "2", "resourceVersion": "1"},
+            "data": {"ca.crt": "AUTHORITY\n"},
+        })],
+        "hostedcontrolplanes" => vec![samples::hosted_control_plane(&json!({
+            "metadata": {"uid": "3", "resourceVersion": "1"},
+            "spec": {"sshKey": {"name": ""}},
+            "status": {"controlPlaneEndpoint": {"host": "api.example.com", "port": 6443}},
+        }))],
+        _ => Vec::new(),
+    }
+}
+
+fn secret(name: &str, key: &str, value: &str) -> Value {
     json!({
         "apiVersion": "v1",
         "kind": "Secret",
-        "metadata": {
-            "name": "token-one", "namespace": "clusters-one", "uid": "1-2-3", "resourceVersion": "1",
-            "annotations": {"hypershift.openshift.io/ignition-config": "true"},
-        },
-        "data": {"token": BASE64_STANDARD.encode("first"), "payload": BASE64_STANDARD.encode(PAYLOAD)},
+        "metadata": {"name": name, "namespace": "clusters-one", "uid": name, "resourceVersion": "1"},
+        "data": {key: BASE64_STANDARD.encode(value)},
     })
+}
+
+fn token() -> Value {
+    let mut token = secret("token-one", "token", "first");
+    token["metadata"]["uid"] = "1-2-3".into();
+    token["metadata"]["annotations"] = json!({
+        "hypershift.openshift.io/ignition-config": "true",
+        "hypershift.openshift.io/last-token-generation-time": "2026-01-01T10:00:00Z",
+    });
+    token["data"]["old_token"] = BASE64_STANDARD.encode("before").into();
+    token["data"]["release"] = BASE64_STANDARD.encode(samples::IMAGE).into();
+    token
+}
+
+fn over() -> Value {
+    let mut token = secret("token-two", "token", "gone");
+    token["metadata"]["annotations"] = json!({
+        "hypershift.openshift.io/ignition-config": "true",
+        "hypershift.openshift.io/ignition-token-expiration-timestamp": "2026-01-01T11:00:00Z",
+    });
+    token["data"]["release"] = BASE64_STANDARD.encode(samples::IMAGE).into();
+    token
 }
 
 pub struct Certificates {
