@@ -22,6 +22,7 @@ use serde::de::DeserializeOwned;
 
 pub(crate) use self::removal::remove_cloud_resources;
 use crate::{
+    node_metadata::is_marked,
     nodes::{Nodes, is_ready, waits_for_network},
     objects::{DAEMON_SETS, DEPLOYMENTS, SYSTEM_NAMESPACE},
     rollout::Rollout,
@@ -64,6 +65,9 @@ pub(crate) async fn nodes(remote: &Remote, rollouts: &[Rollout]) -> Result<Nodes
     if count == 0 {
         return Ok(Nodes::default());
     }
+    let unmarked = nodes.items.iter().filter(|node| !is_marked(*node));
+    let unmarked = unmarked.filter_map(|node| Some((node.name_any(), node.creation_timestamp()?.0)));
+    let unmarked = unmarked.collect();
     let leases = Api::<Lease>::namespaced(client.clone(), NODE_LEASES);
     let leases = leases.list(&ListParams::default().limit(LEASES)).await?;
     let renewals = leases
@@ -83,6 +87,7 @@ pub(crate) async fn nodes(remote: &Remote, rollouts: &[Rollout]) -> Result<Nodes
         tunnel,
         away,
         without_network,
+        unmarked,
     })
 }
 

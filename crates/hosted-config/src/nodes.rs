@@ -24,6 +24,8 @@ pub(crate) struct Nodes {
     pub(crate) away: i32,
     /// How many of these wait for a network plugin.
     pub(crate) without_network: i32,
+    /// The names of those that have not been given what their pools say, and since when they are there.
+    pub(crate) unmarked: Vec<(String, Timestamp)>,
 }
 
 /// Whether each side reaches the other, and what nodes lack.

@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, future::Future, sync::Arc, time::Duration};
 
 use hyperplane_api::{
+    cluster_api::machine::Machine,
     constants::{
         conditions::hosted_control_plane as types,
         labels,
@@ -11,7 +12,7 @@ use hyperplane_api::{
     hyperplane::distribution_release::DistributionRelease,
     hypershift::hosted_control_plane::HostedControlPlane,
 };
-use hyperplane_component_driver::{deleted_for, is_cleanup_over, rests, serves, tenant, wants_cleanup};
+use hyperplane_component_driver::{deleted_for, is_cleanup_over, rests, tenant, wants_cleanup};
 use hyperplane_components::observe;
 use hyperplane_planner::release::{Release, Shelf};
 use hyperplane_runtime::{
@@ -26,7 +27,7 @@ use kube::ResourceExt as _;
 use crate::{
     HostedConfigSettings,
     ending::{self, Removal},
-    hosted,
+    hosted, new_nodes,
     objects::{self, Wanted},
     status::{self, Visit},
     version::{self, Progress},
@@ -47,6 +48,7 @@ pub(crate) struct HostedConfig {
     pub(crate) config_maps: Store<ConfigMap>,
     pub(crate) services: Store<Service>,
     pub(crate) releases: Store<DistributionRelease>,
+    pub(crate) machines: Store<Machine>,
     pub(crate) shelf: Shelf,
     pub(crate) fence: Fence,
     pub(crate) settings: HostedConfigSettings,
@@ -59,7 +61,7 @@ impl Reconciler for HostedConfig {
     const SEES_DELETION: bool = true;
 
     async fn reconcile(&self, context: &Context, control_plane: Arc<HostedControlPlane>) -> Result<Next, Failure> {
-        if !self.is_ours(&control_plane) {
+        if !self.settings.serves(&control_plane) {
             return Ok(Next::OnChange);
         }
         let namespace = control_plane.namespace().unwrap_or_default();
@@ -76,12 +78,6 @@ impl Reconciler for HostedConfig {
 }
 
 impl HostedConfig {
-    /// Whether this process serves the control plane, and works on the release that it asks for.
-    fn is_ours(&self, control_plane: &HostedControlPlane) -> bool {
-        let only = self.settings.only_release.as_ref();
-        serves(&self.settings.scope, control_plane) && only.is_none_or(|only| *only == control_plane.spec.release_image)
-    }
-
     async fn run(&self, context: &Context, control_plane: &HostedControlPlane) -> Result<Next, Failure> {
         let all = self.releases.all();
         let objects = || all.iter().map(AsRef::as_ref);
@@ -145,7 +141,7 @@ impl HostedConfig {
         let looked = tokio::time::timeout(PATIENCE, look).await;
         let looked = looked.unwrap_or_else(|_| Err(Failure::retry(silent())));
         if looked.is_err()
-            && let Some(kubeconfig) = self.kubeconfig(&control_plane.namespace().unwrap_or_default())
+            && let Some(kubeconfig) = kubeconfig(&self.secrets, &control_plane.namespace().unwrap_or_default())
         {
             self.settings.reach.forget(&kubeconfig.0);
         }
@@ -167,6 +163,9 @@ impl HostedConfig {
         }
         let rollouts = hosted::rollouts(&remote).await?;
         let nodes = hosted::nodes(&remote, &rollouts).await?;
+        let machine_of = |node: &str| new_nodes::machine_of(&self.machines, &namespace, node);
+        let (manager, now) = (context.field_manager(), context.now());
+        new_nodes::catch_up(&remote, manager, machine_of, &nodes.unmarked, now).await;
         Ok(Visit {
             held_up,
             rollouts,
@@ -184,14 +183,9 @@ impl HostedConfig {
 
     async fn remote(&self, context: &Context, namespace: &str) -> Result<Remote, Failure> {
         let waits = || Failure::wait(format!("Secret {}", kubeconfigs::CONFIG_OPERATOR));
-        let kubeconfig = self.kubeconfig(namespace).ok_or_else(waits)?;
+        let kubeconfig = kubeconfig(&self.secrets, namespace).ok_or_else(waits)?;
         let client = self.settings.reach.client(&kubeconfig.0).await?;
         Ok(Remote::new(&client, context.field_manager(), &self.fence))
-    }
-
-    fn kubeconfig(&self, namespace: &str) -> Option<ByteString> {
-        let secret = self.secrets.namespace(namespace).get(kubeconfigs::CONFIG_OPERATOR)?;
-        secret.data.as_ref()?.get(keys::KUBECONFIG).cloned()
     }
 
     /// Writes what differs, unless the API server is still older than what would be written: then it says so.
@@ -251,8 +245,14 @@ impl HostedConfig {
     }
 }
 
+/// By what the hosted cluster of a namespace is reached, once that exists.
+pub(crate) fn kubeconfig(secrets: &Store<Secret>, namespace: &str) -> Option<ByteString> {
+    let secret = secrets.namespace(namespace).get(kubeconfigs::CONFIG_OPERATOR)?;
+    secret.data.as_ref()?.get(keys::KUBECONFIG).cloned()
+}
+
 /// Whether there is an API server to talk to.
-fn answers(control_plane: &HostedControlPlane) -> bool {
+pub(crate) fn answers(control_plane: &HostedControlPlane) -> bool {
     let status = control_plane.status.as_ref();
     status.is_some_and(|status| holds(&status.conditions, types::KUBE_API_SERVER_AVAILABLE.as_str()))
 }

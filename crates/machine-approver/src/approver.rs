@@ -17,7 +17,7 @@ use crate::{
     judge::{Surroundings, Verdict, judge},
     machine::node_names,
     memory::Memory,
-    request::{Purpose, approved_node, is_decided},
+    request::{Purpose, approved_node},
 };
 
 /// The name of the controller, and of its field manager for ever.
@@ -73,38 +73,38 @@ pub(crate) fn register(manager: &mut Manager, machines: &Store<Machine>, memory:
 impl Reconciler for Approver {
     type Object = CertificateSigningRequest;
 
+    /// What is remembered of a request that is gone is not needed any more.
+    const SWEEPS: bool = true;
+
     async fn reconcile(&self, context: &Context, object: Arc<CertificateSigningRequest>) -> Result<Next, Failure> {
-        self.forget();
-        let uid = object.uid().unwrap_or_default();
+        let request = object.name_any();
+        self.memory.forget_namesake(&object);
         match judge(&object, self) {
-            Verdict::Ignored => Ok(Next::OnChange),
+            Verdict::Ignored => {
+                self.memory.forget(&request);
+                Ok(Next::OnChange)
+            }
             Verdict::Refused(refusal) => {
-                let (request, reason) = (object.name_any(), refusal.to_string());
-                if self.memory.say(&uid, &request, &reason) {
+                let reason = refusal.to_string();
+                if self.memory.say(&request, &reason) {
                     tracing::info!(request, reason, "A request for a certificate is not approved.");
                 }
                 Ok(Next::After(AGAIN))
             }
             Verdict::Approved { purpose, machine, node } => {
                 if purpose == Purpose::FirstClient {
-                    self.memory.give(&uid, &node, &object);
+                    self.memory.give(&node, &object);
                 }
                 approve(context, &object, purpose, &machine).await?;
-                let request = object.name_any();
                 tracing::info!(request, machine, node, "A request for a certificate is approved.");
                 Ok(Next::OnChange)
             }
         }
     }
-}
 
-impl Approver {
-    /// Forgets what the caches show, and what is over. Only what is remembered is looked at: there may be many requests.
-    fn forget(&self) {
-        self.memory.retain(|uid, name| {
-            let request = self.requests.get(&ObjectKey::cluster(name));
-            request.is_some_and(|request| request.uid().as_deref() == Some(uid) && !is_decided(&request))
-        });
+    async fn sweep(&self, _: &Context, key: &ObjectKey) -> Result<(), Failure> {
+        self.memory.forget(&key.name);
+        Ok(())
     }
 }
 

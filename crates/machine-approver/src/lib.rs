@@ -25,5 +25,5 @@ mod tests;
 
 pub use self::{
     health::Health,
-    run::{Settings, run},
+    run::{Settings, run, run_between},
 };

@@ -73,6 +73,23 @@ pub async fn run(management: Client, settings: Settings, stop: CancellationToken
     watched.and(approved)
 }
 
+/// The same between two clients that never change, for those who have no file: a simulation, or a measurement. It ends when
+/// either half does.
+pub async fn run_between(
+    management: Client,
+    hosted: Client,
+    namespace: &str,
+    settings: &ManagerSettings,
+    stop: CancellationToken,
+) -> Result<(), ManagerError> {
+    let of_machines = Manager::new(management, settings.clone());
+    let machines = of_machines.store(Watch::<Machine>::namespace(namespace));
+    index_machines(&machines);
+    let mut of_requests = Manager::new(hosted, settings.clone());
+    register(&mut of_requests, &machines, &Arc::new(Memory::default()));
+    tokio::try_join!(of_machines.run(stop.clone()), of_requests.run(stop)).map(drop)
+}
+
 /// Waits until machines can be listed at all: where nobody has Cluster API, nobody has machines.
 async fn kind_exists(machines: &Api<Machine>) {
     let mut is_said = false;
