@@ -17,7 +17,7 @@ use crate::{
     budgets::Budgets,
     kubelet::{Kubelet, References, World},
     network::{Network, Sockets},
-    nodes::{Evictions, Nodes},
+    nodes::{Evictions, Machine, Nodes, Voice, common},
     pods,
     scheduler::{self, Scheduler, waiting},
     selector,
@@ -39,7 +39,8 @@ const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "hyperplane");
 /// Everything that a twin does.
 pub(crate) fn register(manager: &mut Manager, settings: &TwinSettings, world: &Arc<World>, network: &Network) {
     let is_whole = settings.mode == Mode::Whole;
-    machines(manager, settings, world);
+    nodes(manager, of_management(settings));
+    kubelets(manager, settings, world, common);
     cloud(manager, world, is_whole);
     if settings.listeners == Listeners::Loopback {
         let services = world.services.clone();
@@ -51,33 +52,55 @@ pub(crate) fn register(manager: &mut Manager, settings: &TwinSettings, world: &A
             .register();
     }
     if is_whole {
-        replicas(manager, world);
-        sets(manager, world);
-        jobs(manager, world);
-        placement(manager, world);
-        protection(manager, world);
+        workloads(manager, world);
     }
 }
 
-/// Nodes and what runs on them.
-fn machines(manager: &mut Manager, settings: &TwinSettings, world: &Arc<World>) {
-    let is_whole = settings.mode == Mode::Whole;
-    let nodes = Nodes {
+/// What a hosted cluster has behind its API server: the kubelets of machines that joined, and what nobody else does for
+/// workloads. Addresses and volumes are not given there.
+pub(crate) fn register_hosted(manager: &mut Manager, settings: &TwinSettings, world: &Arc<World>, machines: Nodes) {
+    let voice = machines.voice;
+    nodes(manager, machines);
+    kubelets(manager, settings, world, voice);
+    workloads(manager, world);
+}
+
+/// The machines of the management cluster.
+fn of_management(settings: &TwinSettings) -> Nodes {
+    let (of_nodes, faults) = (settings.nodes.clone(), settings.faults.clone());
+    Nodes {
         twin: settings.name.clone(),
-        settings: settings.nodes.clone(),
-        faults: settings.faults.clone(),
-        is_whole,
-    };
+        heartbeat: settings.nodes.heartbeat,
+        machine: Box::new(move |node, _| Machine::of_management(node, &of_nodes, &faults)),
+        is_whole: settings.mode == Mode::Whole,
+        voice: common,
+    }
+}
+
+fn nodes(manager: &mut Manager, nodes: Nodes) {
     manager
         .controller("nodes", Watch::<Node>::all(), nodes)
         .on_status()
         .register();
+}
+
+fn workloads(manager: &mut Manager, world: &World) {
+    replicas(manager, world);
+    sets(manager, world);
+    jobs(manager, world);
+    placement(manager, world);
+    protection(manager, world);
+}
+
+/// What runs on nodes.
+fn kubelets(manager: &mut Manager, settings: &TwinSettings, world: &Arc<World>, voice: Voice) {
     let kubelet = Kubelet {
         world: Arc::clone(world),
         twin: settings.name.clone(),
         pace: settings.pace,
         seed: settings.seed,
-        is_whole,
+        is_whole: settings.mode == Mode::Whole,
+        voice,
     };
     let kubelets = manager.controller("kubelet", Watch::<Pod>::all(), kubelet);
     world

@@ -8,6 +8,9 @@
 //! namespace share one store, which lives as long as the volumes of etcd do. The [`Network`] leads to them in memory,
 //! and [`Listeners`] put them on loopback addresses.
 //!
+//! Hosted clusters get machines, too ([`MachineSettings`]): what stands for one in the management cluster boots, fetches
+//! its configuration with its token, obeys it, asks for a certificate and joins as a Node, on which pods run.
+//!
 //! Nothing reads a clock, the environment or chance by itself ([`TwinSettings`]). At rest nothing is written.
 
 mod budgets;
@@ -15,6 +18,7 @@ mod controllers;
 mod faults;
 mod hosted;
 mod kubelet;
+mod machines;
 mod moment;
 mod names;
 mod network;
@@ -35,7 +39,8 @@ mod write;
 
 pub use self::{
     faults::{Fault, FaultKind, FaultSelector, Faults},
-    network::Network,
+    machines::{MachineKind, MachineSettings},
+    network::{Connection, Listener, Network, Stream},
     nodes::{LABEL, NodeError},
     settings::{Data, Images, Listeners, Mode, NodeSettings, Pace, Program, Programs, TwinSettings, Work},
     twin::{Twin, TwinError},

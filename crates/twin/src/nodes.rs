@@ -1,5 +1,5 @@
-//! The machines of the management cluster: made at the start, kept as they are, and left by pods when they are gone.
-//! Owns Nodes that carry the twin's label, and no others.
+//! Nodes: those of the management cluster are made at the start; what is told of them, and of those that joined hosted
+//! clusters, is kept as it is; pods leave them when they are gone. Owns Nodes that carry the twin's label, and no others.
 
 use std::{sync::Arc, time::Duration};
 
@@ -29,16 +29,18 @@ use crate::{
 /// The label of every node that a twin has made; its value is the twin's name.
 pub const LABEL: &str = "hyperplane.dev/twin";
 /// The labels of nodes with their names and their zones.
-const HOSTNAME: &str = "kubernetes.io/hostname";
+pub(crate) const HOSTNAME: &str = "kubernetes.io/hostname";
 pub(crate) const ZONE: &str = "topology.kubernetes.io/zone";
 const LEASES: &str = "kube-node-lease";
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 /// What the API server puts on a new node.
 const NOT_READY: &str = "node.kubernetes.io/not-ready";
 /// How often it is looked whether a node went or came back: faults change without an event.
-const LOOK: Duration = Duration::from_secs(10);
+pub(crate) const LOOK: Duration = Duration::from_secs(10);
 /// How long a heartbeat counts; the kubelet's.
-const LEASE_SECONDS: i32 = 40;
+pub(crate) const LEASE_SECONDS: i32 = 40;
+/// The kubelet of machines of which nobody says which they have.
+pub(crate) const KUBELET_VERSION: &str = "v1.36.4";
 
 /// Why the machines cannot be made.
 #[derive(Debug, Error)]
@@ -121,12 +123,66 @@ fn zone_letter(zone: usize) -> String {
 pub(crate) struct Nodes {
     /// The name of the twin.
     pub(crate) twin: String,
-    /// What they have.
-    pub(crate) settings: NodeSettings,
-    /// What goes wrong.
-    pub(crate) faults: Faults,
+    /// How often a Lease tells that a node lives, if it does.
+    pub(crate) heartbeat: Option<Duration>,
+    /// The machine behind a node at a moment.
+    pub(crate) machine: Tell,
     /// Whether nobody else says that a node is gone.
     pub(crate) is_whole: bool,
+    /// As whom kubelets write.
+    pub(crate) voice: Voice,
+}
+
+/// The surroundings in which the kubelet of a node writes.
+pub(crate) type Voice = fn(&Context, &str) -> Context;
+
+/// Kubelets without an identity of their own: those of the management cluster, which are the twin itself.
+pub(crate) fn common(context: &Context, _: &str) -> Context {
+    context.clone()
+}
+
+/// Tells what a node runs on at a moment.
+pub(crate) type Tell = Box<dyn Fn(&Node, Timestamp) -> Machine + Send + Sync>;
+
+/// What a kubelet tells of its machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Machine {
+    /// Processors, as a quantity.
+    pub(crate) cpu: String,
+    /// Memory, as a quantity.
+    pub(crate) memory: String,
+    /// Pods that it takes.
+    pub(crate) pods: usize,
+    /// Its address.
+    pub(crate) address: String,
+    /// The version of its kubelet.
+    pub(crate) kubelet_version: String,
+    /// Whether nothing is heard of it: it tells nothing.
+    pub(crate) is_silent: bool,
+    /// Whether that has lasted for so long that the node counts as gone.
+    pub(crate) is_gone: bool,
+}
+
+impl Machine {
+    /// One of the management cluster, whose address follows from its name.
+    pub(crate) fn of_management(node: &Node, settings: &NodeSettings, faults: &Faults) -> Self {
+        let name = node.name_any();
+        let number: u32 = name
+            .rsplit('-')
+            .next()
+            .and_then(|number| number.parse().ok())
+            .unwrap_or_default();
+        let is_gone = faults.is_gone(&name);
+        Self {
+            cpu: settings.cpu.clone(),
+            memory: settings.memory.clone(),
+            pods: settings.pods,
+            address: std::net::Ipv4Addr::from(0xc0a8_0000 + 1 + number).to_string(),
+            kubelet_version: KUBELET_VERSION.to_owned(),
+            is_silent: is_gone,
+            is_gone,
+        }
+    }
 }
 
 impl Reconciler for Nodes {
@@ -136,14 +192,21 @@ impl Reconciler for Nodes {
         if !is_ours(&node, &self.twin) {
             return Ok(Next::OnChange);
         }
-        let is_gone = self.faults.is_gone(&node.name_any());
-        if is_gone && !self.is_whole {
-            // A real node controller notices by itself that nothing is heard.
+        let now = context.now();
+        let machine = (self.machine)(&node, now);
+        let is_gone = machine.is_gone;
+        if machine.is_silent && !(is_gone && self.is_whole) {
+            // A real node controller notices by itself that nothing is heard; the twin plays its part only later.
             return Ok(Next::After(LOOK));
         }
-        let now = context.now();
-        let status = status(&node, &self.settings, is_gone, now);
-        let applied = context.apply_status(node.as_ref(), &status).await?;
+        let status = status(&node, &machine, now);
+        // That a node is gone is said by whoever notices, and not by its kubelet.
+        let own = if is_gone {
+            context.clone()
+        } else {
+            (self.voice)(context, &node.name_any())
+        };
+        let applied = own.apply_status(node.as_ref(), &status).await?;
         if self.is_whole {
             // The write above has made the node that was read an old one.
             let node = match &applied {
@@ -152,9 +215,9 @@ impl Reconciler for Nodes {
             };
             self.taint(context, node, is_gone, now).await?;
         }
-        match self.settings.heartbeat {
+        match self.heartbeat {
             Some(interval) if !is_gone => {
-                context.apply(&lease(&node, now)).await?;
+                own.apply(&lease(&node, now)).await?;
                 Ok(Next::After(interval.min(LOOK)))
             }
             _ => Ok(Next::After(LOOK)),
@@ -192,8 +255,8 @@ impl Nodes {
     }
 }
 
-fn status(node: &Node, settings: &NodeSettings, is_gone: bool, now: Timestamp) -> Value {
-    let resources = json!({"cpu": settings.cpu, "memory": settings.memory, "pods": settings.pods.to_string()});
+fn status(node: &Node, machine: &Machine, now: Timestamp) -> Value {
+    let resources = json!({"cpu": machine.cpu, "memory": machine.memory, "pods": machine.pods.to_string()});
     let name = node.name_any();
     let known = node
         .status
@@ -216,20 +279,14 @@ fn status(node: &Node, settings: &NodeSettings, is_gone: bool, now: Timestamp) -
         }
     };
     let unknown = "Kubelet stopped posting node status.";
-    let ready = if is_gone {
+    let ready = if machine.is_gone {
         make("Ready", "Unknown", "NodeStatusUnknown", unknown)
     } else {
         make("Ready", "True", "KubeletReady", "kubelet is posting ready status")
     };
-    let number: u32 = name
-        .rsplit('-')
-        .next()
-        .and_then(|number| number.parse().ok())
-        .unwrap_or_default();
-    let host = std::net::Ipv4Addr::from(0xc0a8_0000 + 1 + number);
     json!({
         "capacity": resources, "allocatable": resources,
-        "addresses": [{"type": "InternalIP", "address": host.to_string()}, {"type": "Hostname", "address": name}],
+        "addresses": [{"type": "InternalIP", "address": machine.address}, {"type": "Hostname", "address": name}],
         "conditions": [
             make("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
             make("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
@@ -237,7 +294,8 @@ fn status(node: &Node, settings: &NodeSettings, is_gone: bool, now: Timestamp) -
             ready,
         ],
         "nodeInfo": {
-            "architecture": "amd64", "operatingSystem": "linux", "kubeletVersion": "v1.36.4", "kubeProxyVersion": "",
+            "architecture": "amd64", "operatingSystem": "linux", "kubeletVersion": machine.kubelet_version,
+            "kubeProxyVersion": "",
             "kernelVersion": "6.12", "osImage": "Twin", "containerRuntimeVersion": "twin://1", "machineID": "",
             "systemUUID": "", "bootID": "",
         },

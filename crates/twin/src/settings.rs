@@ -7,7 +7,7 @@ use hyperplane_apiserver::{Entropy, Shared};
 use hyperplane_runtime::{ControllerBuilder, Kind, Manager, OutboundLimits, Store, Watch};
 use hyperplane_seams::{Clock, Random};
 
-use crate::{faults::Faults, kubelet::Kubelet};
+use crate::{faults::Faults, kubelet::Kubelet, machines::MachineSettings};
 
 /// Which part of a cluster the twin is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +31,10 @@ pub struct TwinSettings {
     pub seed: u64,
     /// Which part of a cluster it is.
     pub mode: Mode,
-    /// The machines.
+    /// The machines of the management cluster.
     pub nodes: NodeSettings,
+    /// The machines of hosted clusters.
+    pub machines: MachineSettings,
     /// Which images exist.
     pub images: Images,
     /// What is known of programs in containers.
@@ -54,7 +56,8 @@ pub struct TwinSettings {
 }
 
 impl TwinSettings {
-    /// A whole cluster of three small machines in three zones, in memory, in which every image exists.
+    /// A whole cluster of three small machines in three zones, in memory, in which every image exists. Hosted clusters get
+    /// no machines: that takes kinds which a cluster may not have.
     pub fn new(clock: Clock, seed: u64, entropy: Entropy, shared: Shared) -> Self {
         Self {
             name: "twin".to_owned(),
@@ -62,6 +65,7 @@ impl TwinSettings {
             seed,
             mode: Mode::Whole,
             nodes: NodeSettings::default(),
+            machines: MachineSettings::default(),
             images: Images::all(),
             programs: Programs::default(),
             faults: Faults::default(),
@@ -240,6 +244,12 @@ impl Programs {
     /// is to be seen.
     pub fn run_by(mut self, run: impl Fn(&Program) -> Option<Work> + Send + Sync + 'static) -> Self {
         self.run = Arc::new(run);
+        self
+    }
+
+    /// The same, of which nothing is to be seen: for pods of hosted clusters, whose programs are not ours to run.
+    pub(crate) fn unseen(mut self) -> Self {
+        self.run = Arc::new(|_| None);
         self
     }
 

@@ -12,6 +12,7 @@ use crate::{
     controllers,
     hosted::{Ground, Hosted},
     kubelet::World,
+    machines::Machines,
     network::Network,
     nodes::{self, NodeError},
     settings::TwinSettings,
@@ -39,6 +40,7 @@ pub struct Twin {
     manager: Manager,
     world: Arc<World>,
     network: Network,
+    machines: Machines,
     tasks: Tasks,
 }
 
@@ -58,19 +60,23 @@ impl Twin {
             namespaces: manager.store(Watch::all()),
             tasks: tasks.clone(),
         };
+        let faults = settings.faults.clone();
         let world = Arc::new(World::new(
             &manager,
             &settings,
+            Box::new(move |node| faults.is_gone(node)),
             Arc::new(Hosted::new(ground)),
             tasks.clone(),
         ));
         let network = Network::new(Arc::clone(&world), tasks.clone(), settings.clock.clone());
+        let machines = Machines::new(&settings, &world, &network, &tasks);
         Self {
             client,
             settings,
             manager,
             world,
             network,
+            machines,
             tasks,
         }
     }
@@ -85,6 +91,7 @@ impl Twin {
         nodes::ensure(&self.client, &self.settings).await?;
         let _guard = self.tasks.guard();
         controllers::register(&mut self.manager, &self.settings, &self.world, &self.network);
+        self.machines.register(&mut self.manager);
         let ended = self.manager.run(stop).await;
         self.world.hosted.close().await;
         Ok(ended?)

@@ -24,11 +24,15 @@ use hyperplane_twin::{Data, Listeners, Pace};
 use jiff::Timestamp;
 use k8s_openapi::api::{
     apps::v1::{Deployment, StatefulSet},
-    core::v1::{ConfigMap, Secret, Service},
+    core::v1::{ConfigMap, Pod, Secret, Service},
 };
 use kube::{Api, api::PostParams};
 use serde_json::json;
-use support::{World, from};
+use support::{World, from, is_ready};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
 
 fn address(service: &Service) -> Option<String> {
     service
@@ -98,6 +102,42 @@ async fn kubectl_reaches_a_hosted_cluster_by_sockets_on_real_time() {
 
     world.restart().await;
     retried(async || maps.get("a").await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_that_listens_late_is_reached_by_sockets_on_real_time() {
+    let world = World::at(Clock::reading(Timestamp::now), |settings| {
+        settings.listeners = Listeners::Loopback;
+        settings.pace = Pace::instant();
+    })
+    .await;
+    world.namespace(NAMESPACE).await;
+    world
+        .create::<Service>(control_plane::service("ignition-server", "LoadBalancer", 9090))
+        .await;
+    let pod = json!({
+        "metadata": {"name": "one", "namespace": NAMESPACE, "labels": {"app": "ignition-server"}},
+        "spec": {"containers": [{"name": "main", "image": "ignition:1"}]},
+    });
+    world.create::<Pod>(pod).await;
+    world.until(NAMESPACE, "one", is_ready).await;
+    let service = world
+        .until(NAMESPACE, "ignition-server", |service| address(service).is_some())
+        .await;
+    let address = format!("{}:9090", address(&service).unwrap());
+    // Nothing changes on the cluster when a program begins to listen.
+    let mut listener = world.network.listen(NAMESPACE, "one", 9090);
+    tokio::spawn(async move {
+        while let Some(mut connection) = listener.accept().await {
+            connection.io.write_all(b"here").await.unwrap();
+        }
+    });
+    let said = retried(async || {
+        let mut stream = TcpStream::connect(&address).await?;
+        let mut said = String::new();
+        stream.read_to_string(&mut said).await.map(|_| said)
+    });
+    assert_eq!(said.await, "here");
 }
 
 /// Asks until it is answered: listeners open a moment after what is behind them is ready.

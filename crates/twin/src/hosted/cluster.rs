@@ -139,6 +139,11 @@ impl Cluster {
         false
     }
 
+    /// Cancelled when the cluster ends.
+    pub(super) fn end(&self) -> CancellationToken {
+        self.stop.child_token()
+    }
+
     /// Takes no more writes and ends.
     pub(super) fn close(&self) {
         self.stop.cancel();

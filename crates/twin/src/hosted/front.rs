@@ -25,7 +25,8 @@ pub(crate) struct Front {
     pub(super) cluster: Arc<Cluster>,
     /// Ends its connections, those that are busy a little later.
     pub(super) stop: CancellationToken,
-    server: Server,
+    /// The cluster as clients of this replica see it.
+    pub(super) server: Server,
     tls: TlsSettings,
 }
 

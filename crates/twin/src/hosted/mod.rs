@@ -11,11 +11,12 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use hyperplane_apiserver::{Entropy, Shared};
+use hyperplane_apiserver::{Entropy, Server as ApiServer, Shared};
 use hyperplane_runtime::{ObjectKey, Store};
 use hyperplane_seams::Clock;
 use k8s_openapi::api::core::v1::{Namespace, PersistentVolumeClaim};
 use kube::ResourceExt;
+use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::{
     blueprint::{Blueprint, ManagerBlueprint},
@@ -160,6 +161,24 @@ impl Hosted {
         let state = self.state();
         let front = state.servers.get(pod)?.outcome.as_ref().ok()?;
         (front.cluster.state() == State::Open).then(|| Arc::clone(front))
+    }
+
+    /// The cluster of a namespace as one of its API servers serves it, if one answers.
+    pub(crate) fn answering(&self, namespace: &str) -> Option<ApiServer> {
+        let state = self.state();
+        let mut servers = state
+            .servers
+            .range(ObjectKey::namespaced(namespace, "")..)
+            .take_while(|(pod, _)| pod.namespace == namespace);
+        servers.find_map(|(_, server)| {
+            let front = server.outcome.as_ref().ok()?;
+            (front.cluster.state() == State::Open).then(|| front.server.clone())
+        })
+    }
+
+    /// Cancelled when the cluster of a namespace ends; none if there is none.
+    pub(crate) fn end(&self, namespace: &str) -> Option<CancellationToken> {
+        self.state().clusters.get(namespace).map(|cluster| cluster.end())
     }
 
     /// Whether a controller manager of the namespace works, and with which files: while one does, what Kubernetes'

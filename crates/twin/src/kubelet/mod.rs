@@ -19,7 +19,12 @@ use self::{
     advance::{Advance, Course, advance, lost},
     facts::Facts,
 };
-pub(crate) use self::{environment::invocation, facts::Serving, files::References, world::World};
+pub(crate) use self::{
+    environment::invocation,
+    facts::Serving,
+    files::References,
+    world::{World, choose},
+};
 use crate::{
     hosted::{Blueprint, ManagerBlueprint},
     moment, nodes, pods,
@@ -40,6 +45,8 @@ pub(crate) struct Kubelet {
     pub(crate) seed: u64,
     /// Whether nobody else looks after pods whose nodes are gone.
     pub(crate) is_whole: bool,
+    /// As whom it writes.
+    pub(crate) voice: nodes::Voice,
 }
 
 impl Reconciler for Kubelet {
@@ -64,12 +71,13 @@ impl Reconciler for Kubelet {
         if !nodes::is_ours(&node, &self.twin) {
             return Ok(Next::OnChange);
         }
-        if self.world.faults.is_gone(name) {
+        if (self.world.is_silent)(name) {
             self.quit(&pod);
             if self.is_whole && pods::is_ready(&pod) {
                 context.apply_status(pod.as_ref(), &lost(&pod, context.now())).await?;
             }
-            return Ok(Next::OnChange);
+            // A machine that is heard of again before its node counted as gone changes nothing that would tell.
+            return Ok(Next::After(nodes::LOOK));
         }
         self.host(&pod);
         let course = Course {
@@ -78,7 +86,7 @@ impl Reconciler for Kubelet {
             now: context.now(),
         };
         let next = advance(&pod, self.world.as_ref(), course);
-        self.write(context, &pod, next, course).await
+        self.write(&(self.voice)(context, name), &pod, next, course).await
     }
 
     async fn sweep(&self, _: &Context, key: &ObjectKey) -> Result<(), Failure> {

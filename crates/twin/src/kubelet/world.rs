@@ -33,8 +33,13 @@ const POOL_SIZE: u64 = 1 << 23;
 
 /// The index of pods and Services by their addresses.
 const ADDRESS: &str = "address";
+/// The index of Services by their ports on nodes.
+const NODE_PORT: &str = "node-port";
 /// The index of Services that have load balancers, under one value.
 const BALANCED: &str = "balanced";
+
+/// Whether nothing is heard of the machine of a node, by its name.
+pub(crate) type IsSilent = Box<dyn Fn(&str) -> bool + Send + Sync>;
 
 /// Everything that a pod may depend on.
 pub(crate) struct World {
@@ -52,6 +57,8 @@ pub(crate) struct World {
     pub(crate) claims: Store<PersistentVolumeClaim>,
     /// What goes wrong.
     pub(crate) faults: Faults,
+    /// Whether nothing is heard of the machine of a node.
+    pub(crate) is_silent: IsSilent,
     /// The hosted API servers.
     pub(crate) hosted: Arc<Hosted>,
     /// The programs of our own that run.
@@ -65,7 +72,13 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn new(manager: &Manager, settings: &TwinSettings, hosted: Arc<Hosted>, tasks: Tasks) -> Self {
+    pub(crate) fn new(
+        manager: &Manager,
+        settings: &TwinSettings,
+        is_silent: IsSilent,
+        hosted: Arc<Hosted>,
+        tasks: Tasks,
+    ) -> Self {
         let (pods, services) = (manager.store(Watch::all()), manager.store(Watch::all()));
         index(&pods, &services);
         Self {
@@ -76,6 +89,7 @@ impl World {
             config_maps: manager.store(Watch::all()),
             claims: manager.store(Watch::all()),
             faults: settings.faults.clone(),
+            is_silent,
             hosted,
             processes: Processes::new(tasks),
             images: settings.images.registry(manager),
@@ -103,6 +117,11 @@ impl World {
     /// The Services that have load balancers.
     pub(crate) fn load_balancers(&self) -> Vec<Arc<Service>> {
         self.services.by_index(BALANCED, BALANCED)
+    }
+
+    /// The Services that are reached by a port of nodes.
+    pub(crate) fn on_nodes(&self, port: u16) -> Vec<Arc<Service>> {
+        self.services.by_index(NODE_PORT, &port.to_string())
     }
 
     fn answers(&self, namespace: &str, address: &Address) -> bool {
@@ -136,6 +155,13 @@ fn index(pods: &Store<Pod>, services: &Store<Service>) {
     });
     services.add_index(ADDRESS, |service| {
         addresses(service).iter().map(ToString::to_string).collect()
+    });
+    services.add_index(NODE_PORT, |service| {
+        let ports = service.spec.iter().flat_map(|spec| spec.ports.iter().flatten());
+        ports
+            .filter_map(|port| port.node_port)
+            .map(|port| port.to_string())
+            .collect()
     });
     services.add_index(BALANCED, |service| {
         let is_balanced = load_balancers::is_load_balancer(service).then(|| BALANCED.to_owned());
@@ -218,7 +244,7 @@ impl Facts for World {
         if let Some((_, address)) = given.get(&key).filter(|(of, _)| *of == uid) {
             return address.to_string();
         }
-        let address = choose(self.seed, &uid, |address| {
+        let address = choose((POOL, POOL_SIZE), self.seed, &uid, |address| {
             let is_given = given.values().any(|(_, other)| *other == address);
             is_given || !self.pods.by_index(ADDRESS, &address.to_string()).is_empty()
         });
@@ -227,11 +253,12 @@ impl Facts for World {
     }
 }
 
-fn choose(seed: u64, uid: &str, is_taken: impl Fn(Ipv4Addr) -> bool) -> Ipv4Addr {
+/// An address of a pool that follows from a seed and a uid, and that nobody has. The pool must have room.
+pub(crate) fn choose((pool, size): (u32, u64), seed: u64, uid: &str, is_taken: impl Fn(Ipv4Addr) -> bool) -> Ipv4Addr {
     let mut random = Random::named(seed, uid);
     loop {
-        let offset = u32::try_from(random.below(POOL_SIZE)).unwrap_or_default();
-        let address = Ipv4Addr::from(POOL + offset);
+        let offset = u32::try_from(random.below(size)).unwrap_or_default();
+        let address = Ipv4Addr::from(pool + offset);
         if !matches!(address.octets()[3], 0 | 255) && !is_taken(address) {
             return address;
         }

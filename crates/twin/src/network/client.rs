@@ -91,7 +91,7 @@ fn decoded(text: &str) -> Result<Vec<u8>, ClientError> {
 
 /// The twin's clock as rustls reads it.
 #[derive(Debug)]
-struct Time(Clock);
+pub(crate) struct Time(pub(crate) Clock);
 
 impl TimeProvider for Time {
     fn current_time(&self) -> Option<UnixTime> {

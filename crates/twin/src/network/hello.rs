@@ -15,7 +15,7 @@ const LONGEST: usize = 18 << 10;
 const STEP: usize = 2 << 10;
 
 /// A connection in both directions.
-pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+pub trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Stream for T {}
 

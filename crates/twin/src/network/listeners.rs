@@ -1,4 +1,4 @@
-//! Hosted API servers on sockets: each load balancer listens on its own loopback address, ports of nodes on 127.0.0.1.
+//! Hosted API servers and programs of ours on sockets: each load balancer listens on its own loopback address, ports of nodes on 127.0.0.1.
 //! What the status of a Service shows is where it is reached. Needs real time.
 
 use std::{
@@ -24,13 +24,36 @@ use crate::services::load_balancers;
 const CONNECTIONS: usize = 4096;
 /// When it is tried again to listen where it was not possible.
 const RETRY: Duration = Duration::from_secs(30);
+/// How often it is looked whether a program listens behind a Service that is shown: its pod may have been ready before.
+const LOOK: Duration = Duration::from_secs(2);
 /// How long to wait after the system refused to accept.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Puts Services on sockets.
 pub(crate) struct Sockets {
     network: Network,
-    open: Mutex<BTreeMap<SocketAddr, Open>>,
+}
+
+impl Drop for Sockets {
+    fn drop(&mut self) {
+        // Who listens keeps the network, and the network the sockets.
+        self.open().clear();
+    }
+}
+
+/// The sockets that are listened on.
+#[derive(Default)]
+pub(super) struct Opened(Mutex<BTreeMap<SocketAddr, Open>>);
+
+impl Opened {
+    /// Whether a socket is one of them.
+    pub(super) fn has(&self, socket: SocketAddr) -> bool {
+        self.all().contains_key(&socket)
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<SocketAddr, Open>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 struct Open {
@@ -64,14 +87,16 @@ impl Reconciler for Sockets {
                 Err(error) => {
                     is_complete = false;
                     context.event(EventType::Warning, "NotListening", words(address, &error));
-                    tracing::warn!(service = %key, %address, %error, "A hosted API server cannot be listened for.");
+                    tracing::warn!(service = %key, %address, %error, "A Service cannot be listened for.");
                 }
             }
         }
-        Ok(if is_complete {
-            Next::OnChange
-        } else {
+        Ok(if !is_complete {
             Next::After(RETRY)
+        } else if self.is_awaited(&service) {
+            Next::After(LOOK)
+        } else {
+            Next::OnChange
         })
     }
 
@@ -85,14 +110,11 @@ impl Reconciler for Sockets {
 
 impl Sockets {
     pub(crate) const fn new(network: Network) -> Self {
-        Self {
-            network,
-            open: Mutex::new(BTreeMap::new()),
-        }
+        Self { network }
     }
 
     fn open(&self) -> MutexGuard<'_, BTreeMap<SocketAddr, Open>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.network.0.sockets.all()
     }
 
     /// Where a Service is listened for: only where something is behind it that answers.
@@ -127,6 +149,16 @@ impl Sockets {
         wanted
     }
 
+    /// Whether a Service that is shown has pods that are ready, and nobody listens in them.
+    fn is_awaited(&self, service: &Service) -> bool {
+        let spec = service.spec.as_ref();
+        let mut ports = spec.and_then(|spec| spec.ports.as_deref()).unwrap_or_default().iter();
+        let is_shown = load_balancers::is_load_balancer(service) || ports.any(|port| port.node_port.is_some());
+        let (key, place) = (ObjectKey::of(service), Place::of(service));
+        let is_open = self.open().values().any(|open| open.service == key);
+        is_shown && !is_open && !self.network.0.world.behind(&place).is_empty()
+    }
+
     fn answers(&self, place: &Place, port: u16) -> bool {
         let is_open = self.open().values().any(|open| open.service == place.service);
         // While replicas are exchanged there may be none for a moment; whoever listens goes on.
@@ -139,7 +171,7 @@ impl Sockets {
             service: place.service.clone(),
             stop: stop.clone(),
         };
-        tracing::info!(service = %open.service, %address, "A hosted API server is listened for.");
+        tracing::info!(service = %open.service, %address, "A Service is listened for.");
         self.open().insert(address, open);
         self.network
             .0

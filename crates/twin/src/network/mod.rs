@@ -1,7 +1,8 @@
-//! The network of the simulated cluster: from a host and a port to the hosted API server that answers there, in memory
-//! or from a socket. Owns the way; who serves is decided by Services and by the kubelet.
+//! The network of the simulated cluster: from a host and a port to what answers there, a hosted API server or a program of
+//! this process, in memory or from a socket. Owns the way; who serves is decided by Services and by the kubelet.
 
 mod client;
+mod doors;
 mod hello;
 mod link;
 mod listeners;
@@ -9,6 +10,7 @@ mod place;
 
 use std::{
     collections::BTreeMap,
+    io,
     net::{IpAddr, Ipv4Addr, SocketAddr},
     sync::{
         Arc,
@@ -22,18 +24,27 @@ use hyperplane_seams::Clock;
 use k8s_openapi::api::core::v1::{Container, Pod};
 use kube::ResourceExt;
 use serde::Deserialize;
-use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, DuplexStream},
+    net::TcpStream,
+    sync::mpsc,
+};
 
 pub(crate) use self::{
+    client::Time,
     listeners::Sockets,
     place::{Place, Services, addresses, locate},
+};
+pub use self::{
+    doors::{Connection, Listener},
+    hello::Stream,
 };
 use crate::{
     hosted::Front,
     kubelet::{World, content, invocation},
     pods,
     programs::{Address, Content, Flags},
-    services::endpoints::target,
+    services::{endpoints::target, load_balancers},
     tasks::Tasks,
 };
 
@@ -52,17 +63,23 @@ struct Inner {
     world: Arc<World>,
     tasks: Tasks,
     clock: Clock,
+    /// The sockets on which Services are, too.
+    sockets: listeners::Opened,
+    /// Where programs of this process listen.
+    doors: doors::Doors,
     /// Counts connections, so that replicas take turns.
     turn: AtomicUsize,
 }
 
 /// A connection, from wherever.
-type Io = Box<dyn hello::Stream>;
+pub(crate) type Io = Box<dyn hello::Stream>;
 
 /// What answers behind a port of a pod.
 enum Backend {
     /// A hosted API server.
     Server(Arc<Front>),
+    /// A program of this process, which takes connections.
+    Program(mpsc::Sender<Connection>),
     /// A router: whom it leads to, by host name, as seen from its namespace.
     Router(BTreeMap<String, Address>, String),
 }
@@ -85,6 +102,8 @@ impl Network {
             world,
             tasks,
             clock,
+            sockets: listeners::Opened::default(),
+            doors: doors::Doors::default(),
             turn: AtomicUsize::new(0),
         }))
     }
@@ -111,9 +130,51 @@ impl Network {
         }
     }
 
+    /// Lets a program of this process be reached on a port of the pod that it runs in: whoever is led there by a Service
+    /// is handed out by the listener, from the first byte of the connection on. It ends with the listener.
+    pub fn listen(&self, namespace: &str, pod: &str, port: u16) -> Listener {
+        self.0.doors.open(ObjectKey::namespaced(namespace, pod), port)
+    }
+
+    /// A connection from a machine to a host and port: by a socket where the Service is on one of ours, else in memory.
+    pub(crate) async fn dial(&self, address: &Address) -> io::Result<Io> {
+        // Where we could not listen somebody else may: another cluster on the same machine.
+        if let Some(socket) = self.socket(address).filter(|socket| self.0.sockets.has(*socket)) {
+            let stream = TcpStream::connect(socket).await?;
+            stream.set_nodelay(true)?;
+            return Ok(Box::new(stream));
+        }
+        let refused = || io::Error::new(io::ErrorKind::ConnectionRefused, "nothing ready is behind it");
+        let pipe = self.connect(address).ok_or_else(refused)?;
+        Ok(Box::new(pipe))
+    }
+
+    /// The clock by which certificates are judged.
+    pub(crate) fn clock(&self) -> Clock {
+        self.0.clock.clone()
+    }
+
+    /// Where a host and port would be listened for; none where they are reached in memory only. Nobody's DNS knows the names
+    /// that a router leads by, so the address of its load balancer is taken.
+    fn socket(&self, address: &Address) -> Option<SocketAddr> {
+        if let Ok(ip) = address.host.parse::<IpAddr>() {
+            return ip.is_loopback().then(|| SocketAddr::new(ip, address.port));
+        }
+        let balanced = self.0.world.load_balancers();
+        let router = balanced.iter().find(|service| {
+            let backend = self.behind(&Place::of(service), address.port);
+            matches!(backend, Some(Backend::Router(routes, _)) if routes.contains_key(&address.host))
+        })?;
+        let ip = load_balancers::addresses(router).into_iter().next()?;
+        Some(SocketAddr::new(IpAddr::V4(ip), address.port))
+    }
+
     /// A connection in memory to a host and port, as seen from outside of every namespace.
     fn connect(&self, address: &Address) -> Option<DuplexStream> {
-        let backend = self.find("", address).or_else(|| self.routed(address))?;
+        let backend = self
+            .find("", address)
+            .or_else(|| self.routed(address))
+            .or_else(|| self.on_nodes(address))?;
         let (near, far) = tokio::io::duplex(PIPE);
         let network = self.clone();
         self.0
@@ -137,6 +198,15 @@ impl Network {
         backends.find(|backend| matches!(backend, Backend::Router(routes, _) if routes.contains_key(&address.host)))
     }
 
+    /// A Service by its port on nodes: every address that is no Service's is taken to be one of a node.
+    fn on_nodes(&self, address: &Address) -> Option<Backend> {
+        address.host.parse::<IpAddr>().ok()?;
+        let services = self.0.world.on_nodes(address.port);
+        services
+            .iter()
+            .find_map(|service| self.behind(&Place::on_nodes(service), address.port))
+    }
+
     /// What answers behind a port of a Service; of several pods another one each time.
     fn behind(&self, place: &Place, port: u16) -> Option<Backend> {
         let service = self.0.world.services.get(&place.service)?;
@@ -153,6 +223,9 @@ impl Network {
         let port = u16::try_from(port).ok()?;
         if let Some(front) = self.0.world.hosted.front(&ObjectKey::of(pod)) {
             return (front.port() == port).then_some(Backend::Server(front));
+        }
+        if let Some(program) = self.0.doors.find(&ObjectKey::of(pod), port) {
+            return Some(Backend::Program(program));
         }
         pods::containers(pod)
             .iter()
@@ -181,6 +254,8 @@ impl Network {
         let serve = async move {
             match backend {
                 Backend::Server(front) => front.serve(io, remote).await,
+                // From here on it is the program's; if that has just ended, the connection has, too.
+                Backend::Program(program) => drop(program.send(Connection { io, remote }).await),
                 Backend::Router(routes, namespace) => {
                     let Some((name, io)) = hello::read(io).await else {
                         return;

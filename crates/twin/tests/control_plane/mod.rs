@@ -57,10 +57,13 @@ impl Authority {
 
     /// A certificate of a user who may do everything.
     pub fn administrator(&self) -> Leaf {
-        let mut params = parameters(self.now, "administrator");
-        params
-            .distinguished_name
-            .push(DnType::OrganizationName, "system:masters");
+        self.client("administrator", "system:masters")
+    }
+
+    /// A certificate of a user of a group.
+    pub fn client(&self, name: &str, group: &str) -> Leaf {
+        let mut params = parameters(self.now, name);
+        params.distinguished_name.push(DnType::OrganizationName, group);
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
         self.sign(&params)
     }

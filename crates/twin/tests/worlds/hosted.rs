@@ -17,7 +17,7 @@ use crate::{
     support::{World, from, is_ready, troubles},
 };
 
-fn is_available(deployment: &Deployment) -> bool {
+pub(crate) fn is_available(deployment: &Deployment) -> bool {
     deployment.status.as_ref().is_some_and(|status| {
         status.observed_generation == deployment.metadata.generation
             && status.available_replicas == deployment.spec.as_ref().unwrap().replicas
@@ -27,7 +27,11 @@ fn is_available(deployment: &Deployment) -> bool {
 
 /// A world with a control plane in it, but for the controller manager.
 pub(crate) async fn control_plane() -> (World, Authority) {
-    let world = World::new().await;
+    control_plane_in(World::new().await).await
+}
+
+/// The same in a world of one's own.
+pub(crate) async fn control_plane_in(world: World) -> (World, Authority) {
     let root = Authority::new(world.clock.now(), "root");
     world.namespace(NAMESPACE).await;
     for secret in secrets(&root, &["kube-apiserver.clusters-a.svc"]) {
@@ -45,7 +49,7 @@ pub(crate) async fn control_plane() -> (World, Authority) {
     (world, root)
 }
 
-async fn client(world: &World, root: &Authority, server: &str) -> Client {
+pub(crate) async fn client(world: &World, root: &Authority, server: &str) -> Client {
     let text = kubeconfig(server, &root.certificate, &root.administrator());
     world.network.reach().client(text.as_bytes()).await.unwrap()
 }

@@ -11,6 +11,7 @@ mod deployments;
 mod failures;
 mod hosted;
 mod kubelets;
+mod machines;
 mod members;
 mod relay;
 mod rest;

@@ -1,0 +1,215 @@
+//! The command line of a systemd unit: its own, or that of its drop-ins, with the environment put in. Pure; knows of
+//! systemd only what the units of kubelets use.
+
+use std::collections::BTreeMap;
+
+/// Reads a file of the host.
+pub(super) type Read<'a> = dyn Fn(&str) -> Option<String> + 'a;
+
+/// The words that a unit runs, given its text and those of its drop-ins in order. The error is what systemd would say.
+pub(super) fn command(texts: &[&str], hostname: &str, read: &Read<'_>) -> Result<Vec<String>, String> {
+    let mut service = Service::default();
+    for text in texts {
+        service.take(text, read)?;
+    }
+    let Some(line) = service.command else {
+        return Err("Service has no ExecStart= setting, refusing".to_owned());
+    };
+    let line = line.trim_start_matches(['-', '@', ':', '+', '!']);
+    let mut command = Vec::new();
+    for word in words(line) {
+        match word.strip_prefix('$').filter(|name| is_name(name)) {
+            // A variable that stands alone is as many words as it has.
+            Some(name) => command.extend(service.environment.get(name).iter().flat_map(|value| words(value))),
+            None => command.push(expand(&word, hostname, &service.environment)),
+        }
+    }
+    Ok(command)
+}
+
+/// The value of a variable that a unit sets.
+pub(super) fn variable(texts: &[&str], name: &str, read: &Read<'_>) -> Option<String> {
+    let mut service = Service::default();
+    for text in texts {
+        service.take(text, read).ok()?;
+    }
+    service.environment.remove(name)
+}
+
+#[derive(Default)]
+struct Service {
+    command: Option<String>,
+    environment: BTreeMap<String, String>,
+}
+
+impl Service {
+    fn take(&mut self, text: &str, read: &Read<'_>) -> Result<(), String> {
+        let mut section = String::new();
+        for line in lines(text) {
+            if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+                name.clone_into(&mut section);
+                continue;
+            }
+            let Some((key, value)) = line.split_once('=').filter(|_| section == "Service") else {
+                continue;
+            };
+            let value = value.trim();
+            match key.trim() {
+                // An empty one takes back those before it.
+                "ExecStart" => self.command = Some(value.to_owned()).filter(|value| !value.is_empty()),
+                "Environment" => self.assign(words(value).iter().map(String::as_str)),
+                "EnvironmentFile" => {
+                    let path = value.trim_start_matches('-');
+                    match read(path) {
+                        Some(text) => self.assign(text.lines().map(|line| line.trim().trim_matches('"'))),
+                        None if value.starts_with('-') => {}
+                        None => return Err(format!("Failed to load environment files: {path}: No such file")),
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn assign<'a>(&mut self, pairs: impl Iterator<Item = &'a str>) {
+        let pairs = pairs.filter(|pair| !pair.starts_with('#'));
+        for (name, value) in pairs.filter_map(|pair| pair.split_once('=')) {
+            self.environment
+                .insert(name.trim().to_owned(), value.trim_matches('"').to_owned());
+        }
+    }
+}
+
+/// Lines that mean something, those that go on put together.
+fn lines(text: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for part in text.lines() {
+        let part = part.trim();
+        if part.starts_with(['#', ';']) {
+            continue;
+        }
+        if let Some(part) = part.strip_suffix('\\') {
+            line.push_str(part);
+            line.push(' ');
+            continue;
+        }
+        line.push_str(part);
+        lines.push(std::mem::take(&mut line));
+    }
+    lines.push(line);
+    lines.retain(|line| !line.is_empty());
+    lines
+}
+
+/// The words of a line; quotes keep spaces.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    for letter in line.chars() {
+        match quote {
+            Some(open) if open == letter => quote = None,
+            None if matches!(letter, '"' | '\'') => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            None if letter.is_whitespace() => words.extend(word.take()),
+            Some(_) | None => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+}
+
+/// Puts in `${NAME}`, which is nothing if it is not known, `%H`, the host's name, and `%%`, a percent sign.
+fn expand(word: &str, hostname: &str, environment: &BTreeMap<String, String>) -> String {
+    let mut expanded = String::with_capacity(word.len());
+    let mut rest = word;
+    while let Some(at) = rest.find(['$', '%']) {
+        expanded.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let name = rest.strip_prefix("${").and_then(|inner| inner.split_once('}'));
+        if let Some((name, after)) = name {
+            expanded.push_str(environment.get(name).map(String::as_str).unwrap_or_default());
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix("%H") {
+            expanded.push_str(hostname);
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix("%%") {
+            expanded.push('%');
+            rest = after;
+        } else {
+            expanded.push_str(&rest[..1]);
+            rest = &rest[1..];
+        }
+    }
+    expanded.push_str(rest);
+    expanded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(texts: &[&str]) -> Result<String, String> {
+        let read = |path: &str| (path == "/etc/there").then(|| "# a comment\nEXTRA=--v=2 --x\nNAME=\"n\"\n".to_owned());
+        command(texts, "host-1", &read).map(|words| words.join("|"))
+    }
+
+    #[test]
+    fn command_lines_are_read() {
+        let cases: [(&[&str], &str); 7] = [
+            (
+                &["[Unit]\nExecStart=no\n[Service]\nExecStart=/usr/bin/kubelet \\\n  # why\n  --a=1 \\\n  --b 2\n"],
+                "/usr/bin/kubelet|--a=1|--b|2",
+            ),
+            (
+                &[
+                    "[Service]\nExecStart=kubelet --a\n",
+                    "[Service]\nExecStart=\nExecStart=kubelet --b\n",
+                ],
+                "kubelet|--b",
+            ),
+            (&["[Service]\nExecStart=-kubelet '--a=x y' \"\"\n"], "kubelet|--a=x y|"),
+            (
+                &["[Service]\nEnvironment=\"A=1 2\" B=3\nExecStart=kubelet $A --b=${B}${C} --name=%H 100%%\n"],
+                "kubelet|1|2|--b=3|--name=host-1|100%",
+            ),
+            (
+                &["[Service]\nEnvironmentFile=/etc/there\nExecStart=kubelet $EXTRA --n=${NAME}\n"],
+                "kubelet|--v=2|--x|--n=n",
+            ),
+            (
+                &["[Service]\nEnvironmentFile=-/etc/absent\nExecStart=kubelet $NOTHING a$b\n"],
+                "kubelet|a$b",
+            ),
+            (
+                &["[Service]\nExecStart=kubelet\n", "[Service]\nEnvironment=A=1\n"],
+                "kubelet",
+            ),
+        ];
+        for (texts, expected) in cases {
+            assert_eq!(run(texts).as_deref(), Ok(expected), "{texts:?}");
+        }
+    }
+
+    #[test]
+    fn what_systemd_refuses_is_said() {
+        for (text, words) in [
+            ("[Service]\nType=simple\n", "no ExecStart="),
+            ("[Service]\nEnvironmentFile=/etc/absent\nExecStart=a\n", "/etc/absent"),
+        ] {
+            let error = run(&[text]).unwrap_err();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+}
