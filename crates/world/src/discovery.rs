@@ -2,12 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use hyperplane_api::infrastructure::{agent_cluster::AgentCluster, kubevirt_cluster::KubevirtCluster};
+use hyperplane_api::infrastructure::{
+    agent_cluster::AgentCluster,
+    agent_machine::{AgentMachine, AgentMachineTemplate},
+    kubevirt_cluster::KubevirtCluster,
+    kubevirt_machine::{KubevirtMachine, KubevirtMachineTemplate},
+};
 use hyperplane_component_driver::Facts;
 use hyperplane_hosted_cluster::{ManagementNetworks, ServedKinds};
+use hyperplane_machines::InfrastructureKind;
+use hyperplane_node_pool::ServedTemplates;
 use hyperplane_planner::version::{Scheme, Version};
 use hyperplane_runtime::{Failure, Kind};
-use k8s_openapi::api::networking::v1::ServiceCIDR;
+use k8s_openapi::api::{apps::v1::Deployment, networking::v1::ServiceCIDR};
 use kube::{
     Api, Client,
     api::DynamicObject,
@@ -22,6 +29,8 @@ const OPENSHIFT_SECURITY: &str = "security.openshift.io";
 const OPENSHIFT_ROUTES: &str = "route.openshift.io";
 /// The group of the object that says where an OpenShift cluster runs.
 const OPENSHIFT_CONFIGURATION: &str = "config.openshift.io";
+/// Where Cluster API installs its own manager (cluster-api, config/manager): namespace and name.
+const CLUSTER_API_MANAGER: (&str, &str) = ("capi-system", "capi-controller-manager");
 
 /// What only those must know who make control planes.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +39,12 @@ pub struct Surroundings {
     pub is_openshift: bool,
     /// Which kinds it has that not every cluster has.
     pub served: ServedKinds,
+    /// Which kinds of machine templates it has.
+    pub templates: ServedTemplates,
+    /// Which kinds of infrastructure machines it has.
+    pub machines: Vec<InfrastructureKind>,
+    /// Whether a manager of Cluster API for all namespaces is installed on it.
+    pub has_cluster_api: bool,
     /// Its networks.
     pub networks: ManagementNetworks,
     /// The platform that it runs on, where it says so.
@@ -45,6 +60,7 @@ pub async fn discover(client: &Client, image: &str) -> Result<Facts, Failure> {
         image: image.to_owned(),
         ingress_domain: None,
         has_monitors: groups(client).await?.contains_key(MONITORING),
+        runs_machines: false,
     })
 }
 
@@ -59,6 +75,12 @@ pub async fn surroundings(client: &Client) -> Result<Surroundings, Failure> {
             agent: serves::<AgentCluster>(client, &groups).await?,
             service_cidr: serves::<ServiceCIDR>(client, &groups).await?,
         },
+        templates: ServedTemplates {
+            kubevirt: serves::<KubevirtMachineTemplate>(client, &groups).await?,
+            agent: serves::<AgentMachineTemplate>(client, &groups).await?,
+        },
+        machines: machines(client, &groups).await?,
+        has_cluster_api: has_cluster_api(client).await?,
         networks: ManagementNetworks {
             ingress: groups.contains_key(OPENSHIFT_ROUTES).then_some(router),
             ..ManagementNetworks::default()
@@ -69,6 +91,23 @@ pub async fn surroundings(client: &Client) -> Result<Surroundings, Failure> {
             None
         },
     })
+}
+
+async fn machines(client: &Client, groups: &Groups) -> Result<Vec<InfrastructureKind>, Failure> {
+    let mut kinds = Vec::new();
+    if serves::<KubevirtMachine>(client, groups).await? {
+        kinds.push(InfrastructureKind::Kubevirt);
+    }
+    if serves::<AgentMachine>(client, groups).await? {
+        kinds.push(InfrastructureKind::Agent);
+    }
+    Ok(kinds)
+}
+
+async fn has_cluster_api(client: &Client) -> Result<bool, Failure> {
+    let (namespace, name) = CLUSTER_API_MANAGER;
+    let api: Api<Deployment> = Api::namespaced(client.clone(), namespace);
+    Ok(api.get_metadata_opt(name).await?.is_some())
 }
 
 async fn serves<K: Kind>(client: &Client, groups: &Groups) -> Result<bool, Failure> {
@@ -119,7 +158,7 @@ mod tests {
     use tokio_util::sync::CancellationToken;
 
     use super::*;
-    use crate::setup::set_up;
+    use crate::{operators::MachineManager, setup::set_up};
 
     async fn server() -> Client {
         let clock = Clock::anchored("2027-01-15T08:00:00Z".parse().unwrap());
@@ -155,10 +194,53 @@ mod tests {
             ..ServedKinds::default()
         };
         assert_eq!(before.served, bare);
-        set_up(&client).await.unwrap();
+        assert!(before.machines.is_empty() && before.templates == ServedTemplates::default());
+        set_up(&client, MachineManager::Hyperplane).await.unwrap();
         let after = surroundings(&client).await.unwrap();
         assert_eq!(after.served, ServedKinds::ALL);
+        assert_eq!(after.templates, ServedTemplates::ALL);
+        assert_eq!(after.machines, InfrastructureKind::ALL);
+        assert!(!after.has_cluster_api);
         assert!(!after.is_openshift && after.platform.is_none() && after.networks.ingress.is_none());
+    }
+
+    /// Machines as somebody else has defined them, with whatever content.
+    async fn define_machines(client: &Client, version: &str) -> CustomResourceDefinition {
+        let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
+        let definition: Value = json!({
+            "metadata": {"name": "machines.cluster.x-k8s.io"},
+            "spec": {"group": "cluster.x-k8s.io", "scope": "Namespaced", "names": {"kind": "Machine", "plural": "machines"},
+                "versions": [{"name": version, "served": true, "storage": true, "schema": schema}]},
+        });
+        let definition: CustomResourceDefinition = serde_json::from_value(definition).unwrap();
+        let api: Api<CustomResourceDefinition> = Api::all(client.clone());
+        api.create(&PostParams::default(), &definition).await.unwrap()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_kind_that_somebody_else_has_defined_is_left_as_it_is() {
+        let client = server().await;
+        let before = define_machines(&client, "v1beta2").await;
+        set_up(&client, MachineManager::Hyperplane).await.unwrap();
+        let api: Api<CustomResourceDefinition> = Api::all(client.clone());
+        assert_eq!(api.get("machines.cluster.x-k8s.io").await.unwrap().spec, before.spec);
+        let ours = api.get("machinesets.cluster.x-k8s.io").await.unwrap();
+        assert_eq!(
+            ours.metadata.labels.unwrap()["app.kubernetes.io/managed-by"],
+            "hyperplane"
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn machines_that_are_ours_need_a_kind_that_can_be_used() {
+        let client = server().await;
+        define_machines(&client, "v1beta1").await;
+        let failure = set_up(&client, MachineManager::Hyperplane).await.unwrap_err().report();
+        assert!(
+            failure.contains("machines.cluster.x-k8s.io") && failure.contains("v1beta2"),
+            "{failure}"
+        );
+        set_up(&client, MachineManager::ClusterApi).await.unwrap();
     }
 
     #[tokio::test(start_paused = true)]

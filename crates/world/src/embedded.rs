@@ -1,21 +1,16 @@
 //! A management cluster in this process: the embedded API server, the twin that is everything behind it, and the
 //! operators. Owns who reaches the server as whom.
 
-use std::sync::{Arc, OnceLock};
-
-use futures::FutureExt as _;
 use hyperplane_access::User;
 use hyperplane_apiserver::{Entropy, Server, Shared};
-use hyperplane_runtime::{Clock, Failure, IdentityMode, LeaseSettings, Manager, Reach};
-use hyperplane_twin::{Network, Program, Twin, TwinSettings, Work};
+use hyperplane_runtime::{Clock, Failure, Manager};
+use hyperplane_twin::{MachineSettings, Network, Twin, TwinSettings};
 use kube::Client;
-use tokio_util::sync::CancellationToken;
 
 use crate::{
-    discovery::{Surroundings, discover, surroundings},
     images::images,
-    operators::{self, OperatorSettings, Roles},
-    recovery,
+    operators::{MachineManager, Roles},
+    programs::{Entrance, Runner},
     setup::{ACCOUNT, NAMESPACE, set_up},
 };
 
@@ -23,6 +18,9 @@ use crate::{
 const TWIN: &str = "system:hyperplane:twin";
 /// The group whose members may do everything.
 const MASTERS: &str = "system:masters";
+
+/// What simulated machines start from. Nothing is in it: they only do what they fetch.
+pub const BOOT_IMAGE: &str = "hyperplane.dev/simulated-machine:v1";
 
 /// A management cluster in this process. Cheap to clone.
 #[derive(Clone)]
@@ -56,78 +54,38 @@ impl Embedded {
 
     /// Writes what the operators need before they run.
     pub async fn set_up(&self) -> Result<(), Failure> {
-        set_up(&self.administrator()).await
+        set_up(&self.administrator(), MachineManager::Hyperplane).await
     }
 
     /// The settings of a twin for this cluster, with everything else as usual.
     pub fn twin_settings(&self) -> TwinSettings {
         let mut settings = TwinSettings::new(self.clock.clone(), self.seed, self.entropy.clone(), self.shared.clone());
         settings.images = images(&self.image);
+        settings.machines = MachineSettings::kubevirt();
         settings
     }
 
-    /// The twin of this cluster. Operators that have pods of their own run in it, as the accounts of those pods, and so
-    /// does what brings members of etcd back.
-    pub fn twin(&self, mut settings: TwinSettings) -> Twin {
-        let network = Arc::new(OnceLock::new());
-        let (embedded, known) = (self.clone(), Arc::clone(&network));
-        settings.programs = settings
-            .programs
-            .run_by(move |program| embedded.program(program, known.get()?));
+    /// The twin of this cluster, in which programs that have pods of their own run.
+    pub fn twin(&self, settings: TwinSettings) -> Twin {
         let user = User::with_groups(TWIN, vec![MASTERS.to_owned()]);
-        let twin = Twin::new(self.client(user), settings);
-        network.get_or_init(|| twin.network());
-        twin
-    }
-
-    /// What a program does whose container runs.
-    fn program(&self, program: &Program, network: &Network) -> Option<Work> {
-        if let Some(settings) = recovery::settings(&program.arguments) {
-            let user = User::service_account(&program.namespace, &program.service_account, "");
-            let (client, all) = (self.client(user), self.administrator());
-            return Some(recovery::run(settings, client, all).boxed());
-        }
-        let roles = Roles::of_arguments(&program.arguments)?;
-        let (embedded, network, pod) = (self.clone(), network.clone(), program.pod.clone());
-        let work = async move {
-            let ended = match embedded.operators(&pod, &network, roles).await {
-                Ok(manager) => manager.run(CancellationToken::new()).await.map_err(Failure::fatal),
-                Err(failure) => Err(failure),
-            };
-            if let Err(failure) = &ended {
-                tracing::error!(pod, error = failure.report(), "An operator ended.");
-            }
-            ended.map_err(|failure| failure.report())
-        };
-        Some(work.boxed())
+        self.runner().twin(self.client(user), settings)
     }
 
     /// The operators of these roles, with the rights that they would have on any cluster.
     pub async fn operators(&self, instance: &str, network: &Network, roles: Roles) -> Result<Manager, Failure> {
-        let user = match roles.account() {
-            Some((namespace, account)) => User::service_account(namespace, account, ""),
-            None => User::service_account(NAMESPACE, ACCOUNT, ""),
-        };
-        let client = self.client(user);
-        let mut facts = discover(&client, &self.image).await?;
-        facts.ingress_domain.clone_from(&self.ingress_domain);
-        let surroundings = match roles {
-            Roles::All => surroundings(&client).await?,
-            _ => Surroundings::default(),
-        };
-        let settings = OperatorSettings {
-            instance: instance.to_owned(),
+        let (namespace, account) = roles.account().unwrap_or((NAMESPACE, ACCOUNT));
+        let client = self.client(User::service_account(namespace, account, ""));
+        self.runner().operators(client, instance, network, roles).await
+    }
+
+    fn runner(&self) -> Runner {
+        Runner {
+            entrance: Entrance::Embedded(self.server.clone()),
             clock: self.clock.clone(),
             seed: self.seed,
             entropy: self.entropy.clone(),
-            identity_mode: IdentityMode::Extension,
-            lease: None::<LeaseSettings>,
-            scope: None,
-            facts,
-            surroundings,
-            reach: network.reach(),
-            elsewhere: Reach::sockets(),
-        };
-        Ok(operators::manager(client, &settings, roles))
+            image: self.image.clone(),
+            ingress_domain: self.ingress_domain.clone(),
+        }
     }
 }

@@ -6,6 +6,8 @@ use hyperplane_component_driver::Facts;
 use hyperplane_control_plane::ControlPlaneSettings;
 use hyperplane_hosted_cluster::HostedClusterSettings;
 use hyperplane_hosted_config::HostedConfigSettings;
+use hyperplane_machines::MachinesSettings;
+use hyperplane_node_pool::NodePoolSettings;
 use hyperplane_pki::PkiSettings;
 use hyperplane_runtime::{Clock, Entropy, IdentityMode, LeaseSettings, Manager, Only, Reach, Scope, Settings};
 use kube::Client;
@@ -69,6 +71,16 @@ impl Roles {
     }
 }
 
+/// Who makes and removes the machines of hosted clusters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MachineManager {
+    /// Controllers of ours, for all control planes. No manager of Cluster API runs in their namespaces.
+    #[default]
+    Hyperplane,
+    /// A manager of Cluster API in the namespace of each control plane, from its release.
+    ClusterApi,
+}
+
 /// What operators are told from outside.
 #[derive(Clone, Debug)]
 pub struct OperatorSettings {
@@ -90,6 +102,10 @@ pub struct OperatorSettings {
     pub facts: Facts,
     /// What only those must know who make control planes.
     pub surroundings: Surroundings,
+    /// Who makes and removes machines.
+    pub machines: MachineManager,
+    /// What machines start from where neither their pool nor its release says.
+    pub boot_image: Option<String>,
     /// How hosted API servers are reached.
     pub reach: Reach,
     /// How clusters are reached that users name: those with machines of theirs.
@@ -129,7 +145,10 @@ pub fn manager(client: Client, settings: &OperatorSettings, roles: Roles) -> Man
 
 fn add_all(manager: &mut Manager, settings: &OperatorSettings) {
     let of_operator = HostedClusterSettings {
-        facts: settings.facts.clone(),
+        facts: Facts {
+            runs_machines: settings.machines == MachineManager::Hyperplane,
+            ..settings.facts.clone()
+        },
         served: settings.surroundings.served,
         assigns_user_ids: !settings.surroundings.is_openshift,
         networks: settings.surroundings.networks.clone(),
@@ -142,6 +161,41 @@ fn add_all(manager: &mut Manager, settings: &OperatorSettings) {
     add_control_plane(manager, settings, Scope::Everywhere, None);
     add_pki(manager, settings, Scope::Everywhere);
     add_config(manager, settings, Scope::Everywhere, None);
+    add_node_pools(manager, settings);
+    add_machines(manager, settings);
+}
+
+fn add_node_pools(manager: &mut Manager, settings: &OperatorSettings) {
+    let of_operator = NodePoolSettings {
+        served: settings.surroundings.templates,
+        entropy: settings.entropy.clone(),
+        boot_image: settings.boot_image.clone(),
+    };
+    hyperplane_node_pool::register(manager, of_operator);
+}
+
+/// The choice decides, whoever else is there: two managers of the same machines would undo each other's work, and which of
+/// them is to go is not ours to say.
+fn add_machines(manager: &mut Manager, settings: &OperatorSettings) {
+    if settings.machines == MachineManager::ClusterApi {
+        tracing::info!("Machines are left to the manager of Cluster API in each control plane.");
+        return;
+    }
+    if settings.surroundings.has_cluster_api {
+        tracing::warn!(
+            "Another manager of Cluster API is installed, and may look after the same machines. Keep it from what has the \
+             label {}={}, or use --machines=cluster-api.",
+            ours::MANAGED_BY.as_str(),
+            ours::MANAGED_BY_US
+        );
+    }
+    tracing::info!("Machines are made and removed by this process.");
+    let of_operator = MachinesSettings {
+        scope: Scope::Everywhere,
+        reach: settings.reach.clone(),
+        infrastructure: settings.surroundings.machines.clone(),
+    };
+    hyperplane_machines::register(manager, of_operator);
 }
 
 fn add_control_plane(manager: &mut Manager, settings: &OperatorSettings, scope: Scope, only_release: Option<String>) {

@@ -3,11 +3,7 @@
 
 use std::time::Duration;
 
-use hyperplane_api::{
-    constants::{labels, ours},
-    crd,
-    schema::FeatureSet,
-};
+use hyperplane_api::constants::{labels, ours};
 use hyperplane_component_driver::access::rule;
 use hyperplane_planner::catalogue;
 use hyperplane_runtime::{Failure, Fence, Manifest, ObjectKey, Remote, field_manager};
@@ -19,9 +15,14 @@ use k8s_openapi::{
     },
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
-use kube::{Client, ResourceExt as _};
+use kube::Client;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+
+use crate::{
+    definitions::{key, to_write},
+    operators::MachineManager,
+};
 
 /// The namespace of the manager.
 pub const NAMESPACE: &str = "hyperplane";
@@ -50,15 +51,10 @@ const PRIORITIES: &[(&str, i32, &str)] = &[
 const PATIENCE: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Sets up a management cluster through a client that may do everything.
-pub async fn set_up(client: &Client) -> Result<(), Failure> {
+/// Sets up a management cluster through a client that may do everything, for machines that are ours or others'.
+pub async fn set_up(client: &Client, machines: MachineManager) -> Result<(), Failure> {
     let remote = Remote::new(client, field_manager(ours::MANAGED_BY_US, "setup"), &Fence::open());
-    let mut definitions = crd::definitions(FeatureSet::Default);
-    for definition in crd::provider_definitions(FeatureSet::Default) {
-        if !is_foreign(&remote, &definition).await? {
-            definitions.push(definition);
-        }
-    }
+    let definitions = to_write(&remote, machines).await?;
     for definition in &definitions {
         remote
             .apply(&Manifest::of(&object::<CustomResourceDefinition>(definition))?)
@@ -72,20 +68,6 @@ pub async fn set_up(client: &Client) -> Result<(), Failure> {
         listed(client, definition).await?;
     }
     Ok(())
-}
-
-/// Whether a provider has brought its own definition: that one stays.
-async fn is_foreign(remote: &Remote, definition: &Value) -> Result<bool, Failure> {
-    let live = remote.get::<CustomResourceDefinition>(&key(definition)).await?;
-    let Some(live) = live else {
-        return Ok(false);
-    };
-    let ours = field_manager(ours::MANAGED_BY_US, "");
-    let managers = live
-        .managed_fields()
-        .iter()
-        .filter_map(|entry| entry.manager.as_deref());
-    Ok(!managers.into_iter().any(|manager| manager.starts_with(&ours)))
 }
 
 async fn served(remote: &Remote, definition: &Value) -> Result<(), Failure> {
@@ -141,13 +123,11 @@ async fn in_time(look: impl Future<Output = Result<(), Failure>>, key: &ObjectKe
         .unwrap_or_else(|_| Err(late()))
 }
 
-fn key(definition: &Value) -> ObjectKey {
-    ObjectKey::cluster(definition["metadata"]["name"].as_str().unwrap_or_default())
-}
-
 /// What the manager may do: what its operators do, and finding out where the cluster runs.
 fn rules() -> Vec<PolicyRule> {
     let mut rules = hyperplane_hosted_cluster::manager_rules();
+    rules.extend(hyperplane_node_pool::manager_rules());
+    rules.extend(hyperplane_machines::manager_rules());
     rules.push(rule("config.openshift.io", &["infrastructures"], &["get"]));
     rules
 }

@@ -2,4 +2,5 @@
 #![allow(dead_code, reason = "each test target takes the part that it needs")]
 
 pub mod embedded;
+pub mod manifests;
 pub mod users;

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 use components::{World, choices, extended_release, release, samples};
 use hyperplane_testbed::ControlPlane;
-use hyperplane_world::set_up;
+use hyperplane_world::{MachineManager, set_up};
 use serde_json::{Value, json};
 
 use crate::dry_run::DryRun;
@@ -31,7 +31,7 @@ const MINORS: &[&str] = &["1.35", "1.36"];
 async fn components_pass_strict_validation() {
     let control_plane = ControlPlane::shared().await.unwrap();
     let client = control_plane.client().unwrap();
-    set_up(&client).await.unwrap();
+    set_up(&client, MachineManager::Hyperplane).await.unwrap();
     let mut dry_run = DryRun::new(client);
     let mut bodies = BTreeSet::new();
     for mut world in worlds() {
@@ -73,7 +73,7 @@ fn what_operators_write_passes_strict_validation() {
     runtime.block_on(async {
         let control_plane = ControlPlane::shared().await.unwrap();
         let client = control_plane.client().unwrap();
-        set_up(&client).await.unwrap();
+        set_up(&client, MachineManager::Hyperplane).await.unwrap();
         let mut dry_run = DryRun::new(client);
         for body in bodies {
             dry_run.apply(&serde_json::from_str(&body).unwrap()).await;

@@ -11,7 +11,9 @@ use hyperplane_access::User;
 use hyperplane_planner::release::Release;
 use hyperplane_runtime::{IdentityMode, Manager};
 use hyperplane_twin::Network;
-use hyperplane_world::{ACCOUNT, Embedded, NAMESPACE, OperatorSettings, Roles, discover, manager, surroundings};
+use hyperplane_world::{
+    ACCOUNT, BOOT_IMAGE, Embedded, MachineManager, NAMESPACE, OperatorSettings, Roles, discover, manager, surroundings,
+};
 use kube::{Client, client::Body};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -83,6 +85,8 @@ async fn operators(embedded: &Embedded, network: &Network, record: &Record) -> M
         scope: None,
         facts,
         surroundings: surroundings(&client).await.unwrap(),
+        machines: MachineManager::ClusterApi,
+        boot_image: Some(BOOT_IMAGE.to_owned()),
         reach: network.reach(),
         elsewhere: network.reach(),
     };

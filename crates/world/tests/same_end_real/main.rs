@@ -7,11 +7,14 @@
 #[path = "../both/mod.rs"]
 mod both;
 mod difference;
+mod drawn;
 mod mask;
 mod objects;
+mod pools;
 mod real;
 #[path = "../../../api/tests/support/samples.rs"]
 mod samples;
+mod site;
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -27,6 +30,7 @@ use crate::{
     },
     objects::collect,
     real::Real,
+    site::Site,
 };
 
 /// The name of the cluster.
@@ -50,11 +54,12 @@ fn both_servers_end_with_equal_objects() {
     let running = Builder::new_multi_thread().worker_threads(2).enable_all().build();
     running.unwrap().block_on(async {
         let real = Real::start().await;
-        real.users.create_cluster(manifest()).await;
-        real.users.until_complete(NAME, VERSION).await;
+        let users = &real.site.users;
+        users.create_cluster(manifest()).await;
+        users.until_complete(NAME, VERSION).await;
         real.until_equal("the complete cluster", &expected.complete).await;
-        real.users.delete_cluster(NAME).await;
-        real.users.until_gone(NAME).await;
+        users.delete_cluster(NAME).await;
+        users.until_gone(NAME).await;
         real.until_equal("what a deleted cluster leaves", &expected.deleted)
             .await;
         real.stop().await;
@@ -64,17 +69,18 @@ fn both_servers_end_with_equal_objects() {
 async fn ends_on_embedded() -> Ends {
     let (embedded, network) = embedded::start().await;
     let users = Users::settle(embedded.administrator()).await;
-    let before = collect(&users.client).await;
     let operators = embedded.operators("test", &network, Roles::All).await.unwrap();
+    let site = Site { users, network };
+    let before = collect(&site).await;
     let running = tokio::spawn(operators.run(CancellationToken::new()));
-    users.create_cluster(manifest()).await;
-    users.until_complete(NAME, VERSION).await;
+    site.users.create_cluster(manifest()).await;
+    site.users.until_complete(NAME, VERSION).await;
     sleep(REST).await;
-    let complete = collect(&users.client).await;
-    users.delete_cluster(NAME).await;
-    users.until_gone(NAME).await;
+    let complete = collect(&site).await;
+    site.users.delete_cluster(NAME).await;
+    site.users.until_gone(NAME).await;
     sleep(REST).await;
-    let deleted = collect(&users.client).await;
+    let deleted = collect(&site).await;
     running.abort();
     assert!(
         deleted.keys().eq(before.keys()),

@@ -38,6 +38,21 @@ const FIELDS: &[(&str, &str, &str)] = &[
     ("Service", "spec/clusterIPs", "drawn by the server"),
     ("Service", "spec/ports/*/nodePort", "drawn by the server"),
     (
+        "Machine",
+        "status/addresses/*/address",
+        "drawn for the identity of a machine",
+    ),
+    (
+        "KubevirtMachine",
+        "status/addresses/*/address",
+        "drawn for the identity of a machine",
+    ),
+    (
+        "Node",
+        "status/addresses/*/address",
+        "drawn for the identity of a machine",
+    ),
+    (
         "StatefulSet",
         "status/currentRevision",
         "a name by a hash that is the controller's own",
@@ -55,6 +70,10 @@ static TEXTS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"-----BEGIN ([A-Z ]+)-----[^-]*-----END [A-Z ]+-----\n?", "<$1>\n"),
         (r"[A-Za-z0-9+/]{100,}={0,2}", "<base64>"),
         (r"\b[0-9a-f]{64}\b", "<hash of key material>"),
+        (r"\bkey-[0-9a-f]{8}\b", "key-<hash of key material>"),
+        (r#""secret": "[A-Za-z0-9+/]{43}=""#, "\"secret\": <key>"),
+        (r"Bearer [A-Za-z0-9+/]+=*", "Bearer <token>"),
+        (r"\bkonnectivity-agent-[a-z0-9]{5}\b", "<a pod of konnectivity-agent>"),
         (
             r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b",
             "<uid>",
@@ -77,6 +96,8 @@ pub fn is_ignored(kind: &str) -> bool {
 /// An object without what may differ.
 pub fn masked(kind: &str, mut object: Value) -> Value {
     keep_our_managers(&mut object);
+    let generation = object["metadata"]["generation"].clone();
+    relate(&mut object, &generation);
     let title = format!("{kind}/{}", object["metadata"]["name"].as_str().unwrap_or_default());
     for (_, path, _) in FIELDS.iter().filter(|(of, _, _)| [kind, &title, "*"].contains(of)) {
         let path: Vec<&str> = path.split('/').collect();
@@ -97,6 +118,23 @@ fn keep_our_managers(object: &mut Value) {
     let manager = |entry: &Value| entry["manager"].as_str().unwrap_or_default().to_owned();
     entries.retain(|entry| manager(entry).starts_with("hyperplane/"));
     entries.sort_by_key(|entry| (manager(entry), entry["subresource"].to_string()));
+}
+
+/// Generations count the writes on the way. What counts is whether the current one was seen.
+fn relate(value: &mut Value, generation: &Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| relate(item, generation)),
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                if key == "observedGeneration" {
+                    *value = json!(if value == generation { "current" } else { "older" });
+                } else {
+                    relate(value, generation);
+                }
+            }
+        }
+        _ => {}
+    }
 }
 
 fn remove(value: &mut Value, path: &[&str]) {

@@ -6,8 +6,11 @@ use std::{collections::BTreeMap, time::Duration};
 use hyperplane_apiserver::Shared;
 use hyperplane_runtime::{Clock, IdentityMode};
 use hyperplane_testbed::{ControlPlane, Options};
-use hyperplane_twin::{Mode, Network, Pace, Twin, TwinSettings};
-use hyperplane_world::{ACCOUNT, NAMESPACE, OperatorSettings, Roles, discover, manager, set_up, surroundings};
+use hyperplane_twin::{MachineSettings, Mode, Network, Pace, TwinSettings};
+use hyperplane_world::{
+    ACCOUNT, BOOT_IMAGE, Entrance, MachineManager, NAMESPACE, OperatorSettings, Roles, Runner, discover, images,
+    manager, set_up, surroundings,
+};
 use kube::Client;
 use serde_json::Value;
 use tokio::{
@@ -23,6 +26,7 @@ use crate::{
     },
     difference::differences,
     objects::collect,
+    site::Site,
 };
 
 /// How often machines tell that they live.
@@ -34,7 +38,7 @@ const GLANCE: Duration = Duration::from_millis(500);
 
 /// A management cluster at work.
 pub struct Real {
-    pub users: Users,
+    pub site: Site,
     _control_plane: ControlPlane,
     stop: CancellationToken,
     tasks: Vec<JoinHandle<()>>,
@@ -55,10 +59,10 @@ impl Real {
         };
         let control_plane = ControlPlane::start(options).await.unwrap();
         let administrator = control_plane.client().unwrap();
-        set_up(&administrator).await.unwrap();
+        set_up(&administrator, MachineManager::Hyperplane).await.unwrap();
         let users = Users::settle(administrator.clone()).await;
         let stop = CancellationToken::new();
-        let twin = Twin::new(administrator, twin_settings());
+        let twin = runner(administrator.clone()).twin(administrator, twin_settings());
         let network = twin.network();
         let (of_twin, of_operators) = (stop.clone(), stop.clone());
         let operators = operators(&control_plane, &network).await;
@@ -67,7 +71,7 @@ impl Real {
             tokio::spawn(async move { operators.run(of_operators).await.unwrap() }),
         ];
         Self {
-            users,
+            site: Site { users, network },
             _control_plane: control_plane,
             stop,
             tasks,
@@ -79,7 +83,7 @@ impl Real {
         let mut left = Vec::new();
         let looking = async {
             loop {
-                left = differences(expected, &collect(&self.users.client).await);
+                left = differences(expected, &collect(&self.site).await);
                 if left.is_empty() {
                     return;
                 }
@@ -102,9 +106,23 @@ impl Real {
 fn twin_settings() -> TwinSettings {
     let mut settings = TwinSettings::new(clock(), 1, entropy(), Shared::new());
     settings.mode = Mode::Kubelet;
+    settings.images = images(IMAGE);
+    settings.machines = MachineSettings::kubevirt().instant();
     settings.nodes.heartbeat = Some(HEARTBEAT);
     settings.pace = Pace::instant();
     settings
+}
+
+/// Programs that have pods of their own, as the accounts of their pods.
+fn runner(administrator: Client) -> Runner {
+    Runner {
+        entrance: Entrance::Impersonating(administrator),
+        clock: clock(),
+        seed: 1,
+        entropy: entropy(),
+        image: IMAGE.to_owned(),
+        ingress_domain: Some(INGRESS_DOMAIN.to_owned()),
+    }
 }
 
 async fn operators(control_plane: &ControlPlane, network: &Network) -> hyperplane_runtime::Manager {
@@ -125,6 +143,8 @@ async fn operators(control_plane: &ControlPlane, network: &Network) -> hyperplan
         scope: None,
         facts,
         surroundings: surroundings(&client).await.unwrap(),
+        machines: MachineManager::Hyperplane,
+        boot_image: Some(BOOT_IMAGE.to_owned()),
         reach: network.reach(),
         elsewhere: network.reach(),
     };

@@ -1,6 +1,12 @@
 //! A management cluster on virtual time, what users do to it, and the log of everything that was written.
 
-use std::{fmt::Debug, sync::Arc};
+use std::{
+    fmt::Debug,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+};
 
 use hyperplane_access::User;
 use hyperplane_api::hypershift::hosted_cluster::HostedCluster;
@@ -9,7 +15,8 @@ use hyperplane_runtime::{Clock, IdentityMode};
 use hyperplane_store::Memory;
 use hyperplane_twin::{Network, TwinSettings};
 use hyperplane_world::{
-    ACCOUNT, Embedded, NAMESPACE, OperatorSettings, Roles, Surroundings, discover, manager, surroundings,
+    ACCOUNT, BOOT_IMAGE, Embedded, MachineManager, NAMESPACE, OperatorSettings, Roles, Surroundings, discover, manager,
+    surroundings,
 };
 use k8s_openapi::{
     NamespaceResourceScope,
@@ -47,6 +54,8 @@ pub struct Ground {
     pub trouble: Trouble,
     pub seed: u64,
     log: Log,
+    /// By how many seconds wall time is off.
+    offset: Arc<AtomicI64>,
 }
 
 /// A process that runs operators.
@@ -77,7 +86,10 @@ impl Ground {
     /// A cluster whose twin is as the function makes it.
     pub async fn with(seed: u64, change: impl FnOnce(&mut TwinSettings)) -> Self {
         let entropy = Entropy::seeded(seed);
-        let clock = Clock::anchored(START.parse().unwrap());
+        let (steady, offset) = (Clock::anchored(START.parse().unwrap()), Arc::new(AtomicI64::new(0)));
+        let of_clock = Arc::clone(&offset);
+        let clock =
+            Clock::reading(move || steady.now() + jiff::SignedDuration::from_secs(of_clock.load(Ordering::Relaxed)));
         let log = Log::default();
         let lines = log.clone();
         let mut settings = Settings::new(clock.clone(), entropy.clone());
@@ -108,6 +120,7 @@ impl Ground {
             trouble: Trouble::new(seed),
             seed,
             log,
+            offset,
         };
         ground
             .create::<Namespace>(None, json!({"metadata": {"name": USERS}}))
@@ -155,6 +168,8 @@ impl Ground {
             scope: None,
             facts,
             surroundings,
+            machines: MachineManager::Hyperplane,
+            boot_image: Some(BOOT_IMAGE.to_owned()),
             reach: self.network.reach(),
             elsewhere: self.network.reach(),
         };
@@ -200,6 +215,12 @@ impl Ground {
     pub async fn delete(&self, name: &str) {
         let api: Api<HostedCluster> = self.api(Some(USERS));
         api.delete(name, &DeleteParams::default()).await.unwrap();
+    }
+
+    /// Sets wall time forward or back, as somebody does who corrects a clock.
+    #[allow(dead_code, reason = "not every simulation has such a clock")]
+    pub fn jump(&self, seconds: i64) {
+        self.offset.fetch_add(seconds, Ordering::Relaxed);
     }
 
     /// How many lines the log has.
