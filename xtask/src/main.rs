@@ -7,6 +7,7 @@
 mod bench;
 mod bless;
 mod kube_assets;
+mod planted;
 mod process;
 mod soak;
 mod test_run;
@@ -42,6 +43,15 @@ enum Task {
         #[arg(long, default_value_t = soak::DEFAULT_SEEDS)]
         seeds: u64,
     },
+    /// Put known bugs into a copy of the code, one at a time, and have the simulation of node pools find each
+    Planted {
+        /// How many seeds each is looked for at most [default: as many as the table of bugs states]
+        #[arg(long)]
+        seeds: Option<u64>,
+        /// Only bugs whose names begin with this
+        #[arg(long)]
+        only: Option<String>,
+    },
     /// Measure, on a machine that does nothing else
     Bench {
         #[command(subcommand)]
@@ -56,6 +66,7 @@ fn main() -> ExitCode {
         Task::KubeAssets { version } => kube_assets::run(version).map(|()| true),
         Task::Test => test_run::run(),
         Task::Soak { seeds } => soak::run(seeds),
+        Task::Planted { seeds, only } => planted::run(seeds, only.as_deref()),
         Task::Bench { benchmark } => bench::run(&benchmark),
         Task::Bless => bless::run(),
     };

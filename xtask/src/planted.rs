@@ -1,0 +1,246 @@
+//! `cargo xtask planted`: bugs that are kept as patches beside a simulation are put into a copy of the work tree, one at a
+//! time, and the simulation has to find each within the number of seeds that its table states.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::{process, workspace};
+
+/// Where the patches and their table are.
+const PATCHES: &str = "crates/world/tests/pools_simulation/planted";
+/// Lists the patches, each with the number of seeds and what it breaks.
+const TABLE: &str = "table.txt";
+/// The package, the target and the test that look for them.
+const PACKAGE: &str = "hyperplane-world";
+const TARGET: &str = "pools_simulation";
+const TEST: &str = "seeds::soak_of_pools";
+/// Tells the test how many seeds to try.
+const SEEDS: &str = "HYPERPLANE_SOAK_SEEDS";
+/// How long one bug is looked for: far longer than all its seeds take, so that only a world that hangs gets there.
+const LIMIT: Duration = Duration::from_hours(2);
+/// What is said of a world that did not say why it ended.
+const UNTOLD: &str = "no broken rule was told; the log is in target/xtask/planted";
+/// How long a build may take.
+const BUILD: Duration = Duration::from_hours(1);
+
+/// One planted bug.
+#[derive(Debug, PartialEq, Eq)]
+struct Planted {
+    /// The name of its patch, without the ending.
+    name: String,
+    /// Within how many seeds it is found.
+    seeds: u64,
+    /// What breaks, for people.
+    what: String,
+}
+
+/// Looks for every bug with at most so many seeds, and says whether all were found.
+pub(crate) fn run(most: Option<u64>, only: Option<&str>) -> Result<bool> {
+    let patches = workspace::root().join(PATCHES);
+    let table = patches.join(TABLE);
+    let text = fs::read_to_string(&table).with_context(|| format!("reading {}", table.display()))?;
+    let mut bugs = read(&text)?;
+    bugs.retain(|bug| only.is_none_or(|only| bug.name.starts_with(only)));
+    ensure!(!bugs.is_empty(), "no planted bug has such a name");
+    let seeds = |bug: &Planted| most.map_or(bug.seeds, |most| bug.seeds.min(most));
+    let copy = Tree::make()?;
+    let longest = bugs.iter().map(seeds).max().unwrap_or_default();
+    copy.build("none")?;
+    println!("without a bug, {longest} seeds");
+    let sound = copy.look("none", longest)?;
+    ensure!(
+        sound.is_success(),
+        "the simulation fails without a bug, so that it can find none: {}",
+        told(&sound.output).unwrap_or_else(|| UNTOLD.to_owned())
+    );
+    let mut missed = 0;
+    for bug in &bugs {
+        let patch = patches.join(format!("{}.patch", bug.name));
+        copy.apply(&patch, false)?;
+        copy.build(&bug.name)?;
+        let finished = copy.look(&bug.name, seeds(bug))?;
+        copy.apply(&patch, true)?;
+        // A world that hangs, or ends in some other way, has found nothing: a rule has to say what is wrong.
+        let rule = told(&finished.output).filter(|_| finished.status.is_some_and(|status| !status.success()));
+        missed += usize::from(rule.is_none());
+        let word = if rule.is_some() { "found " } else { "MISSED" };
+        println!("{word} {} ({}, {} seeds)", bug.name, bug.what, seeds(bug));
+        let rule = rule.unwrap_or_else(|| UNTOLD.to_owned());
+        println!("       {:.0} s: {rule}", finished.elapsed.as_secs_f64());
+    }
+    println!("\n{} found, {missed} missed", bugs.len() - missed);
+    Ok(missed == 0)
+}
+
+/// Lines of name, seeds and words; empty ones and those that begin with # say nothing.
+fn read(text: &str) -> Result<Vec<Planted>> {
+    let lines = text.lines().map(str::trim);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines
+        .map(|line| row(line).with_context(|| format!("\"{line}\" is no name, number of seeds and description")))
+        .collect()
+}
+
+fn row(line: &str) -> Option<Planted> {
+    let mut words = line.splitn(3, ' ');
+    Some(Planted {
+        name: words.next()?.to_owned(),
+        seeds: words.next()?.parse().ok()?,
+        what: words.next()?.to_owned(),
+    })
+}
+
+/// What a world said when it ended: the line with its seed and the one with the rule that was broken.
+fn told(output: &str) -> Option<String> {
+    let mut lines = output
+        .lines()
+        .skip_while(|line| !(line.starts_with("seed ") && line.contains(" after ") && line.ends_with("s:")));
+    let (seed, rule) = (lines.next()?, lines.next()?);
+    Some(format!("{seed} {rule}"))
+}
+
+/// A copy of the work tree with a build directory of its own, in which files may be changed.
+struct Tree {
+    root: PathBuf,
+    target: PathBuf,
+    logs: PathBuf,
+}
+
+impl Tree {
+    /// Copies every file that is tracked or could be. It is a repository of its own, so that patches are applied to it and
+    /// not to the tree around it.
+    fn make() -> Result<Self> {
+        let logs = workspace::log_directory()?.join("planted");
+        let copy = Self {
+            root: logs.join("tree"),
+            target: logs.join("target"),
+            logs: logs.clone(),
+        };
+        if copy.root.exists() {
+            fs::remove_dir_all(&copy.root).with_context(|| format!("removing {}", copy.root.display()))?;
+        }
+        fs::create_dir_all(&copy.root).with_context(|| format!("making {}", copy.root.display()))?;
+        let listed = Command::new("git")
+            .args(["ls-files", "--cached", "--others", "--exclude-standard", "-z"])
+            .current_dir(workspace::root())
+            .output()
+            .context("running git")?;
+        ensure!(listed.status.success(), "git ls-files failed");
+        let names = String::from_utf8(listed.stdout).context("names of files")?;
+        for name in names.split('\0').filter(|name| !name.is_empty()) {
+            copy_file(&workspace::root().join(name), &copy.root.join(name))?;
+        }
+        copy.git(&["init", "--quiet"])?;
+        Ok(copy)
+    }
+
+    /// Puts a bug in, or takes it out again.
+    fn apply(&self, patch: &Path, is_reverse: bool) -> Result<()> {
+        let path = patch.display().to_string();
+        let arguments = ["apply", "--whitespace=nowarn", &path];
+        let reverse = is_reverse.then_some("--reverse");
+        let arguments: Vec<&str> = arguments.into_iter().chain(reverse).collect();
+        self.git(&arguments)
+            .with_context(|| format!("{path} does not fit the code any more: make it anew"))
+    }
+
+    fn git(&self, arguments: &[&str]) -> Result<()> {
+        let output = Command::new("git")
+            .args(arguments)
+            .current_dir(&self.root)
+            .output()
+            .context("running git")?;
+        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Ok(())
+    }
+
+    fn build(&self, name: &str) -> Result<()> {
+        let log = self.logs.join(format!("{name}.build.log"));
+        let finished = process::run(self.cargo().arg("--no-run"), name, &log, BUILD)?;
+        ensure!(finished.is_success(), "{name} does not build: see {}", log.display());
+        Ok(())
+    }
+
+    fn look(&self, name: &str, seeds: u64) -> Result<process::Finished> {
+        let log = self.logs.join(format!("{name}.log"));
+        let mut command = self.cargo();
+        command
+            .args(["--", "--ignored", "--exact", TEST, "--nocapture"])
+            .env(SEEDS, seeds.to_string());
+        process::run(&mut command, name, &log, LIMIT)
+    }
+
+    fn cargo(&self) -> Command {
+        let mut command = workspace::cargo();
+        command
+            .args(["test", "--package", PACKAGE, "--test", TARGET])
+            .current_dir(&self.root)
+            .env("CARGO_TARGET_DIR", &self.target);
+        command
+    }
+}
+
+/// A file that git lists and that is gone was deleted and not committed.
+fn copy_file(from: &Path, to: &Path) -> Result<()> {
+    if !from.is_file() {
+        return Ok(());
+    }
+    if let Some(directory) = to.parent() {
+        fs::create_dir_all(directory).with_context(|| format!("making {}", directory.display()))?;
+    }
+    fs::copy(from, to).with_context(|| format!("copying {}", from.display()))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn a_table_is_names_seeds_and_words() {
+        let bugs = read("# bugs\n\n01-a 3 one too many\n02-b 10 none\n").unwrap();
+        assert_eq!(bugs.len(), 2);
+        assert_eq!((bugs[0].seeds, &*bugs[0].what), (3, "one too many"));
+        for line in ["01-a", "01-a three words here", "01-a 3"] {
+            assert!(read(line).is_err(), "{line}");
+        }
+    }
+
+    #[test]
+    fn every_patch_is_in_the_table_and_the_other_way_round() {
+        let directory = workspace::root().join(PATCHES);
+        let bugs = read(&fs::read_to_string(directory.join(TABLE)).unwrap()).unwrap();
+        let listed: BTreeSet<String> = bugs.into_iter().map(|bug| format!("{}.patch", bug.name)).collect();
+        let files = fs::read_dir(directory).unwrap();
+        let files = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        let found: BTreeSet<String> = files
+            .filter(|name| {
+                Path::new(name)
+                    .extension()
+                    .is_some_and(|extension| extension == "patch")
+            })
+            .collect();
+        assert_eq!(listed, found);
+        assert!(found.len() >= 20);
+    }
+
+    #[test]
+    fn the_end_of_a_world_is_told_in_one_line() {
+        let output = "running 1 test\nthread 'x' panicked at a.rs:1:2:\nseed 3 after 61.5s:\nsurge: too many\n\nlog";
+        assert_eq!(told(output).as_deref(), Some("seed 3 after 61.5s: surge: too many"));
+        for output in [
+            "test result: ok",
+            "seed 3: Grow of alpha with Nothing\npanicked at a.rs",
+        ] {
+            assert_eq!(told(output), None, "{output}");
+        }
+    }
+}
