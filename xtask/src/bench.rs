@@ -13,6 +13,8 @@ pub(crate) enum Benchmark {
     Apiserver(How),
     /// What hosted control planes cost: processor time, requests and memory of the operators on a real API server
     ControlPlanes(How),
+    /// What the machines of a node pool cost: created, rolled and removed, by the operators on a real API server
+    NodePools(How),
 }
 
 /// How it is measured.
@@ -31,6 +33,7 @@ pub(crate) fn run(benchmark: &Benchmark) -> Result<bool> {
     let (name, how) = match benchmark {
         Benchmark::Apiserver(how) => ("apiserver", how),
         Benchmark::ControlPlanes(how) => ("control_planes", how),
+        Benchmark::NodePools(how) => ("node_pools", how),
     };
     test_run::prepare_servers()?;
     let mut command = workspace::cargo();

@@ -3,10 +3,13 @@
 mod apiserver;
 mod crds;
 mod ending;
+mod explain;
 mod health;
 mod ignition_server;
+mod input;
 mod machine_approver;
 mod operator;
+mod printing;
 mod programs;
 mod sidecar;
 mod signals;
@@ -49,6 +52,8 @@ enum Command {
     ///
     /// For example: hyperplane crds | kubectl apply --server-side -f -
     Crds(crds::Arguments),
+    /// Say what an edit would do, without a cluster.
+    Explain(explain::Arguments),
     /// Run all operators on a management cluster: any Kubernetes.
     ///
     /// For example: hyperplane operator --kubeconfig FILE --twin
@@ -89,6 +94,7 @@ fn main() -> ExitCode {
         // Not locked: it serves for long, and others write there too.
         Command::Apiserver(arguments) => apiserver::run(&arguments, &mut io::stdout()).map(|()| ExitCode::SUCCESS),
         Command::Crds(arguments) => crds::run(&arguments, &mut io::stdout().lock()).map(|()| ExitCode::SUCCESS),
+        Command::Explain(arguments) => explain::run(&arguments, &mut io::stdout().lock()),
         Command::Operator(arguments) => operator::manage(&arguments).map(|()| ExitCode::SUCCESS),
         Command::ControlPlaneOperator(arguments) => tenant(operator::Part::ControlPlane, &arguments),
         Command::PkiOperator(arguments) => tenant(operator::Part::Pki, &arguments),

@@ -6,8 +6,8 @@ mod run;
 
 use std::{net::SocketAddr, path::PathBuf};
 
-use clap::Args;
-use hyperplane_world::{Roles, Surroundings};
+use clap::{Args, ValueEnum};
+use hyperplane_world::{MachineManager, Roles, Surroundings};
 
 pub(crate) use self::client::connect;
 
@@ -56,6 +56,12 @@ pub struct Manager {
     /// their own.
     #[arg(long, value_name = "NAME", value_parser = scope)]
     scope: Option<String>,
+    /// Who makes and removes the machines of hosted clusters.
+    #[arg(long, value_enum, default_value_t = Machines::Hyperplane)]
+    machines: Machines,
+    /// What machines of KubeVirt start from where neither their NodePool nor its release says.
+    #[arg(long, value_name = "IMAGE")]
+    boot_image: Option<String>,
     /// Do not write kinds, priorities and the rights of the manager: somebody else does.
     #[arg(long)]
     no_setup: bool,
@@ -89,6 +95,24 @@ impl Manager {
             .extend(self.monitoring_namespace.iter().map(named));
         found.platform = self.management_platform.clone().or(found.platform);
         found
+    }
+}
+
+/// Who makes and removes the machines of hosted clusters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Machines {
+    /// This process, for all control planes
+    Hyperplane,
+    /// A manager of Cluster API in each control plane, from its release
+    ClusterApi,
+}
+
+impl From<Machines> for MachineManager {
+    fn from(chosen: Machines) -> Self {
+        match chosen {
+            Machines::Hyperplane => Self::Hyperplane,
+            Machines::ClusterApi => Self::ClusterApi,
+        }
     }
 }
 
@@ -205,6 +229,15 @@ mod tests {
         assert_eq!(monitoring[1]["kubernetes.io/metadata.name"], "metrics");
         let silent = manager(&[]).unwrap().surroundings(told);
         assert_eq!(silent.platform.as_deref(), Some("None"));
+    }
+
+    #[test]
+    fn machines_are_ours_unless_somebody_else_is_named() {
+        let chosen = |words: &[&str]| manager(words).map(|found| MachineManager::from(found.machines));
+        assert_eq!(chosen(&[]).unwrap(), MachineManager::Hyperplane);
+        assert_eq!(chosen(&["--machines=hyperplane"]).unwrap(), MachineManager::Hyperplane);
+        assert_eq!(chosen(&["--machines=cluster-api"]).unwrap(), MachineManager::ClusterApi);
+        assert!(chosen(&["--machines=nobody"]).is_err());
     }
 
     #[test]

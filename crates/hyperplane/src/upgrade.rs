@@ -7,8 +7,7 @@ mod table;
 
 use std::{io::Write, process::ExitCode};
 
-use clap::{Args, Subcommand, ValueEnum};
-use serde::Serialize;
+use clap::{Args, Subcommand};
 
 /// What to look at.
 #[derive(Args)]
@@ -35,34 +34,5 @@ pub fn run(arguments: &Arguments, output: &mut impl Write) -> anyhow::Result<Exi
     match &arguments.command {
         Command::Check(arguments) => check::run(arguments, output),
         Command::Policies(arguments) => policies::run(arguments, output).map(|()| ExitCode::SUCCESS),
-    }
-}
-
-/// How to print a result.
-#[derive(Clone, Copy, ValueEnum)]
-enum Output {
-    /// For people.
-    Table,
-    /// For programs.
-    Json,
-    /// For both.
-    Yaml,
-}
-
-impl Output {
-    fn print(
-        self,
-        result: &impl Serialize,
-        table: impl FnOnce() -> String,
-        output: &mut impl Write,
-    ) -> anyhow::Result<()> {
-        let text = match self {
-            Self::Table => table(),
-            Self::Json => format!("{}\n", serde_json::to_string_pretty(result)?),
-            Self::Yaml => serde_saphyr::to_string(result)?,
-        };
-        output.write_all(text.as_bytes())?;
-        output.flush()?;
-        Ok(())
     }
 }

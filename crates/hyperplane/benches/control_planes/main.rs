@@ -7,16 +7,14 @@
     reason = "a benchmark is about real time on a real machine"
 )]
 
-mod audit;
 mod clusters;
 #[path = "../common/mod.rs"]
 mod common;
-mod ground;
-mod operator;
+#[path = "../management/mod.rs"]
+mod management;
 mod report;
 
 use std::{
-    io::{self, Write as _},
     path::PathBuf,
     time::{Duration, Instant},
 };
@@ -26,11 +24,9 @@ use clap::Parser;
 use tokio::{runtime, time::sleep};
 
 use crate::{
-    audit::Count,
     clusters::Clusters,
     common::Output,
-    ground::Ground,
-    operator::Operator,
+    management::{audit::Count, ground::Ground, operator::Operator, say},
     report::{Report, Row},
 };
 
@@ -93,7 +89,7 @@ fn main() -> Result<()> {
 /// Everything about so many clusters, on a management cluster that has no others.
 async fn measure(arguments: &Arguments, count: usize) -> Result<Row> {
     say(&format!("{count}: starting"));
-    let mut ground = Ground::start(count).await?;
+    let mut ground = Ground::start(count, |_, _, _| {}).await?;
     let operator = Operator::start(&arguments.binary, &ground).await?;
     ground.until_led_by(operator.process).await?;
     ground.until_quiet(QUIET, Count::all).await?;
@@ -141,9 +137,4 @@ fn tell(what: &str, count: &Count) {
     for (line, times) in &count.lines {
         say(&format!("{what}: {times} x {line}"));
     }
-}
-
-/// Progress for people. Nobody may be listening.
-fn say(line: &str) {
-    writeln!(io::stderr(), "{line}").ok();
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt::Write as _, time::Duration};
 
 use serde_json::{Value, json};
 
-use crate::{audit::Count, common::number};
+use crate::{common::number, management::audit::Count};
 
 /// A number of a row.
 type Take = fn(&Row) -> u64;

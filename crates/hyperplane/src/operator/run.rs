@@ -10,7 +10,8 @@ use hyperplane_apiserver::Shared;
 use hyperplane_runtime::{IdentityMode, LeaseSettings, Manager as Operators, Reach};
 use hyperplane_twin::{Listeners, Mode, Programs, Twin, TwinSettings};
 use hyperplane_world::{
-    NAMESPACE, OperatorSettings, Roles, Surroundings, discover, images, manager as operators, set_up, surroundings,
+    BOOT_IMAGE, Entrance, MachineManager, NAMESPACE, OperatorSettings, Roles, Runner, Surroundings, discover, images,
+    manager as operators, provided, set_up, surroundings,
 };
 use kube::Client;
 use tokio_util::sync::CancellationToken;
@@ -41,7 +42,7 @@ pub(super) async fn manager(arguments: &Manager, stop: CancellationToken) -> any
     let client = connect(place.kubeconfig.as_deref(), place.context.as_deref()).await?;
     if !arguments.no_setup {
         say("Writing kinds, priorities and rights.");
-        set_up(&client)
+        set_up(&client, arguments.machines.into())
             .await
             .context("the management cluster cannot be set up")?;
     }
@@ -49,6 +50,8 @@ pub(super) async fn manager(arguments: &Manager, stop: CancellationToken) -> any
     let mut settings = settings(&client, &arguments.image, instance.clone()).await?;
     settings.facts.ingress_domain.clone_from(&arguments.ingress_domain);
     settings.surroundings = arguments.surroundings(surroundings(&client).await.context(SILENT)?);
+    settings.machines = arguments.machines.into();
+    settings.boot_image.clone_from(&arguments.boot_image);
     settings.scope.clone_from(&arguments.scope);
     settings.lease = (!arguments.no_lease).then(|| LeaseSettings::new(NAMESPACE, arguments.lease(), instance));
     if let Some(relay) = arguments.hosted_relay {
@@ -57,8 +60,9 @@ pub(super) async fn manager(arguments: &Manager, stop: CancellationToken) -> any
     if !arguments.twin {
         return serve(place, operators(client, &settings, Roles::All), stop).await;
     }
-    let twin = twin(client.clone(), &arguments.image);
+    let twin = twin(client.clone(), arguments, &settings);
     settings.reach = twin.network().reach();
+    settings.boot_image.get_or_insert_with(|| BOOT_IMAGE.to_owned());
     say("Playing the machines of the cluster.");
     let all = serve(place, operators(client, &settings, Roles::All), stop.clone());
     // Both end at the stop; the one that ends before ends the other.
@@ -66,15 +70,25 @@ pub(super) async fn manager(arguments: &Manager, stop: CancellationToken) -> any
     tokio::try_join!(all, machines).map(drop)
 }
 
-/// The machines of a cluster that has its own controllers and scheduler.
-fn twin(client: Client, image: &str) -> Twin {
-    let mut settings = TwinSettings::new(system::clock(), system::seed(), system::entropy(), Shared::new());
+/// The machines of a cluster that has its own controllers and scheduler, and those of hosted clusters.
+fn twin(client: Client, arguments: &Manager, operators: &OperatorSettings) -> Twin {
+    let (clock, entropy) = (operators.clock.clone(), operators.entropy.clone());
+    let mut settings = TwinSettings::new(clock.clone(), operators.seed, entropy.clone(), Shared::new());
     settings.mode = Mode::Kubelet;
-    settings.images = images(image);
+    settings.images = images(&arguments.image);
     settings.nodes.heartbeat = Some(HEARTBEAT);
     settings.programs = Programs::judged_by(programs::judge);
     settings.listeners = Listeners::Loopback;
-    Twin::new(client, settings)
+    settings.machines = provided(&operators.surroundings);
+    let runner = Runner {
+        entrance: Entrance::Impersonating(client.clone()),
+        clock,
+        seed: operators.seed,
+        entropy,
+        image: arguments.image.clone(),
+        ingress_domain: arguments.ingress_domain.clone(),
+    };
+    runner.twin(client, settings)
 }
 
 /// One operator of one control plane, as the account that this process has.
@@ -101,6 +115,8 @@ async fn settings(client: &Client, image: &str, instance: String) -> anyhow::Res
         scope: None,
         facts,
         surroundings: Surroundings::default(),
+        machines: MachineManager::default(),
+        boot_image: None,
         reach: Reach::sockets(),
         elsewhere: Reach::sockets(),
     })

@@ -12,7 +12,8 @@ use hyperplane_planner::{
     policy::{self, Policy},
 };
 
-use super::{Output, files, table};
+use super::{files, table};
+use crate::printing::Output;
 
 /// What is judged, and by whom.
 #[derive(Args)]

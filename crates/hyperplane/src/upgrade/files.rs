@@ -1,17 +1,12 @@
 //! Reads state files.
 
-use std::{
-    fs,
-    io::{self, Read as _},
-    path::Path,
-};
+use std::path::Path;
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, anyhow};
 use hyperplane_planner::state::State;
 use serde_json::Value;
 
-/// The largest file that is read: a state of the largest cluster, many times over.
-const LARGEST: u64 = 64 << 20;
+use crate::input;
 
 /// A state, and the fields of its file that nobody knows.
 pub(super) struct Read {
@@ -19,14 +14,9 @@ pub(super) struct Read {
     pub(super) unread: Vec<String>,
 }
 
-/// The name of standard input.
-const STANDARD_INPUT: &str = "-";
-
 /// Reads one state file, or two. What is wrong with either of them is told at once.
 pub(super) fn states(before: &Path, after: Option<&Path>) -> anyhow::Result<(Read, Option<Read>)> {
-    if after == Some(before) && before == Path::new(STANDARD_INPUT) {
-        bail!("standard input can be read once: give one of the two states as a file");
-    }
+    input::once([before].into_iter().chain(after))?;
     let was = state(before, None);
     let is = after.map(|path| state(path, was.as_ref().ok().map(|read| &read.state)));
     match (was, is.transpose()) {
@@ -38,11 +28,8 @@ pub(super) fn states(before: &Path, after: Option<&Path>) -> anyhow::Result<(Rea
 
 /// Reads a state file, in YAML or JSON. What one that comes after another leaves out stays as it is.
 fn state(path: &Path, before: Option<&State>) -> anyhow::Result<Read> {
-    let name = match path.to_str() {
-        Some(STANDARD_INPUT) => "standard input".to_owned(),
-        _ => path.display().to_string(),
-    };
-    let text = text(path).with_context(|| format!("{name} cannot be read"))?;
+    let name = input::title(path);
+    let text = input::text(path)?;
     let value = value(&text).with_context(|| format!("{name} is neither YAML nor JSON"))?;
     let read = match before {
         Some(before) => State::read_after(&value, before),
@@ -55,20 +42,6 @@ fn state(path: &Path, before: Option<&State>) -> anyhow::Result<Read> {
             Err(anyhow!("{name} is not a state:{}", errors.concat()))
         }
     }
-}
-
-fn text(path: &Path) -> anyhow::Result<String> {
-    let mut text = String::new();
-    let limited = |reader: &mut dyn io::Read, text: &mut String| reader.take(LARGEST + 1).read_to_string(text);
-    if path == Path::new(STANDARD_INPUT) {
-        limited(&mut io::stdin().lock(), &mut text)?;
-    } else {
-        limited(&mut fs::File::open(path)?, &mut text)?;
-    }
-    if text.len() as u64 > LARGEST {
-        bail!("it is larger than {} MiB", LARGEST >> 20);
-    }
-    Ok(text)
 }
 
 fn value(text: &str) -> anyhow::Result<Value> {

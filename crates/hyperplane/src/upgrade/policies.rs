@@ -6,7 +6,7 @@ use clap::Args;
 use hyperplane_planner::{check::Choice, policy, version::Scheme};
 use serde_json::{Value, json};
 
-use super::Output;
+use crate::printing::Output;
 
 /// How to print them.
 #[derive(Args)]

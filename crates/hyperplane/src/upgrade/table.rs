@@ -1,11 +1,9 @@
 //! A report as text that fits into eighty columns. Pure.
 
-use std::fmt::Write as _;
-
 use hyperplane_planner::blocker::{Blocker, Moment, Report};
 
-/// Columns.
-const WIDTH: usize = 80;
+use crate::printing::paragraph;
+
 const INDENT: &str = "  ";
 
 /// The whole report.
@@ -76,51 +74,4 @@ fn sentence(message: &str) -> String {
 /// Names of components are written as they are.
 fn is_component(word: &str) -> bool {
     ["kube", "etcd", "cloud"].iter().any(|begin| word.starts_with(begin))
-}
-
-/// Words in lines, with the same indent each.
-fn paragraph(text: &mut String, indent: &str, words: &str) {
-    let mut column = 0;
-    let room = WIDTH - indent.len();
-    let words = words.split_whitespace().flat_map(|word| pieces(word, room));
-    for word in words {
-        let word = &*word;
-        let length = word.chars().count();
-        if column == 0 || column + 1 + length > WIDTH {
-            let line_end = if column == 0 { "" } else { "\n" };
-            write!(text, "{line_end}{indent}{word}").expect("a string takes everything");
-            column = indent.len() + length;
-        } else {
-            write!(text, " {word}").expect("a string takes everything");
-            column += 1 + length;
-        }
-    }
-    text.push('\n');
-}
-
-/// A word as it is, or what of it fits into a line each: names may be long.
-fn pieces(word: &str, room: usize) -> Vec<String> {
-    let characters: Vec<char> = word.chars().collect();
-    characters.chunks(room).map(|piece| piece.iter().collect()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_fit() {
-        let mut text = String::new();
-        paragraph(&mut text, INDENT, &"word ".repeat(100));
-        assert!(text.lines().all(|line| line.len() <= WIDTH && line.starts_with(INDENT)));
-        assert_eq!(text.split_whitespace().count(), 100);
-    }
-
-    #[test]
-    fn long_names_are_broken() {
-        let mut text = String::new();
-        paragraph(&mut text, INDENT, &format!("pools/{}", "a".repeat(200)));
-        assert!(text.lines().all(|line| line.len() <= WIDTH));
-        assert_eq!(text.matches('a').count(), 200);
-    }
 }

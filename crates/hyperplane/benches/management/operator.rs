@@ -6,7 +6,8 @@ use anyhow::{Context as _, Result, ensure};
 use hyperplane_testbed::Server;
 use tokio::time::{Instant, sleep};
 
-use crate::{common::process, ground::Ground};
+use super::ground::Ground;
+use crate::common::process;
 
 /// How long the process may take to appear, and how often is looked.
 const PATIENCE: Duration = Duration::from_secs(10);

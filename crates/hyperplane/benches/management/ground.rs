@@ -4,6 +4,7 @@ use std::{
     fs,
     net::{Ipv4Addr, SocketAddr},
     path::PathBuf,
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
@@ -12,14 +13,14 @@ use hyperplane_apiserver::{Entropy, Shared};
 use hyperplane_runtime::Clock;
 use hyperplane_testbed::{ControlPlane, Options};
 use hyperplane_twin::{Listeners, Mode, Network, Twin, TwinSettings};
-use hyperplane_world::{ACCOUNT, NAMESPACE, set_up};
+use hyperplane_world::{ACCOUNT, MachineManager, NAMESPACE, set_up};
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::{Api, Client};
 use tempfile::TempDir;
 use tokio::{net::TcpListener, task::JoinSet, time::sleep};
 use tokio_util::sync::CancellationToken;
 
-use crate::audit::{Audit, Count};
+use super::audit::{Audit, Count};
 
 /// How often machines tell that they live; the controllers of a cluster give them up after forty seconds.
 const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -55,8 +56,12 @@ pub struct Ground {
 }
 
 impl Ground {
-    /// Starts a cluster with room for so many hosted clusters.
-    pub async fn start(clusters: usize) -> Result<Self> {
+    /// Starts a cluster with room for so many hosted clusters, and with machines that are furnished as the measurement
+    /// needs them: by a client with all rights, and their network once it is there.
+    pub async fn start(
+        clusters: usize,
+        furnish: impl FnOnce(&mut TwinSettings, Client, Arc<OnceLock<Network>>),
+    ) -> Result<Self> {
         let files = tempfile::tempdir()?;
         let (policy, log) = (files.path().join("policy.yaml"), files.path().join("audit.log"));
         fs::write(&policy, POLICY)?;
@@ -74,15 +79,17 @@ impl Ground {
         };
         let control_plane = ControlPlane::start(options).await?;
         let administrator = control_plane.client()?;
-        set_up(&administrator).await?;
+        set_up(&administrator, MachineManager::Hyperplane).await?;
         let user = format!("system:serviceaccount:{NAMESPACE}:{ACCOUNT}");
         let of_namespace = format!("system:serviceaccounts:{NAMESPACE}");
         let kubeconfig = control_plane.kubeconfig_as(&user, &["system:serviceaccounts", &of_namespace])?;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let relay = listener.local_addr()?;
-        let twin = Twin::new(administrator.clone(), twin_settings(clusters));
+        let (mut settings, network) = (twin_settings(clusters), Arc::new(OnceLock::new()));
+        furnish(&mut settings, administrator.clone(), Arc::clone(&network));
+        let twin = Twin::new(administrator.clone(), settings);
         let mut machines = JoinSet::new();
-        machines.spawn(relay_all(listener, twin.network()));
+        machines.spawn(relay_all(listener, network.get_or_init(|| twin.network()).clone()));
         machines.spawn(async move { twin.run(CancellationToken::new()).await.expect("machines never end") });
         Ok(Self {
             administrator,
