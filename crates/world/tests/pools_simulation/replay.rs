@@ -45,7 +45,8 @@ fn without_last_word(name: &str) -> &str {
 }
 
 #[test]
-fn a_seed_lives_the_same_life_twice() {
+#[ignore = "soak: run by cargo xtask soak"]
+fn soak_of_the_same_life_lived_twice() {
     let (first, second) = (life(7), life(7));
     let difference = first.iter().zip(&second).position(|(left, right)| left != right);
     let around = difference.map(|at| {
