@@ -26,7 +26,6 @@ mod metadata;
 mod names;
 mod network;
 mod nodes;
-mod pause;
 mod reconciler;
 mod recovery;
 mod references;

@@ -1,5 +1,6 @@
 //! One run: look, complete, judge, make, report. Decisions are made elsewhere.
 
+use hyperplane_api::hypershift::paused::{PauseState, PausedUntil};
 use std::{
     sync::{Arc, Once},
     time::Duration,
@@ -23,9 +24,7 @@ use crate::{
     components, defaults, deletion,
     dereference::{Seen, dereference},
     elsewhere::Elsewhere,
-    metadata, names,
-    pause::PauseState,
-    recovery,
+    metadata, names, recovery,
     settings::HostedClusterSettings,
     status::{self, Report},
     stores::Stores,
@@ -56,7 +55,7 @@ impl Reconciler for HostedClusters {
 
     async fn reconcile(&self, context: &Context, cluster: Arc<HostedCluster>) -> Result<Next, Failure> {
         let now = context.now();
-        let pause = PauseState::of(&cluster, now);
+        let pause = PauseState::of(cluster.spec.paused_until.as_ref().map(PausedUntil::as_str), now);
         let mut seen = dereference(context, &self.stores, &self.driver, &self.settings.networks, &cluster).await?;
         self.warn_once(&seen);
         if !pause.is_paused()

@@ -9,6 +9,7 @@ mod progress;
 mod tests;
 mod version;
 
+use hyperplane_api::hypershift::paused::PauseState;
 use hyperplane_api::{
     common::LocalObjectReference,
     constants::objects::{keys, kubeconfigs},
@@ -29,7 +30,6 @@ use crate::{
     build::kubeadmin_password,
     dereference::Seen,
     names,
-    pause::PauseState,
     validate::{Verdict, payload_architecture},
 };
 

@@ -26,7 +26,6 @@ mod inputs;
 mod instances;
 mod metadata;
 mod names;
-mod pause;
 mod reconciler;
 mod settings;
 mod skew;

@@ -1,5 +1,6 @@
 //! One run: look, judge, decide, make, report. Decisions are made elsewhere.
 
+use hyperplane_api::hypershift::paused::{NodePoolPausedUntil, PauseState};
 use std::{sync::Arc, time::Duration};
 
 use hyperplane_api::{
@@ -16,7 +17,6 @@ use crate::{
     deletion,
     dereference::{Seen, dereference},
     inputs::Gathered,
-    pause::PauseState,
     settings::NodePoolSettings,
     skew::{self, SkewFacts, SkewVerdict},
     status::{self, Report},
@@ -55,7 +55,7 @@ impl Reconciler for NodePools {
 
     async fn reconcile(&self, context: &Context, pool: Arc<NodePool>) -> Result<Next, Failure> {
         let now = context.now();
-        let pause = PauseState::of(&pool, now);
+        let pause = PauseState::of(pool.spec.paused_until.as_ref().map(NodePoolPausedUntil::as_str), now);
         let seen = dereference(context, &self.stores, &self.texts, &pool).await?;
         let plan = self.plan(&pool, &seen);
         let result = self.act(context, &pool, &seen, &plan, &pause).await;

@@ -14,11 +14,12 @@ use hyperplane_api::hypershift::node_pool::{
     NodePool,
     status::{KubeVirtNodePoolStatus, NodePoolPlatformStatus, NodePoolStatus},
 };
+use hyperplane_api::hypershift::paused::PauseState;
 use hyperplane_runtime::Failure;
 use jiff::Timestamp;
 
 pub(crate) use self::machines::drains;
-use crate::{build, dereference::Seen, pause::PauseState, reconciler::Plan, target::Target};
+use crate::{build, dereference::Seen, reconciler::Plan, target::Target};
 
 /// From what the status is computed.
 #[derive(Clone, Copy)]

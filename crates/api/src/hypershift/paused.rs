@@ -2,7 +2,7 @@
 //!
 //! Whether a pause is over is for the caller to say: this file knows no clock.
 
-use std::sync::LazyLock;
+use std::{sync::LazyLock, time::Duration};
 
 use jiff::Timestamp;
 use regex::Regex;
@@ -61,6 +61,55 @@ pub fn pause(text: &str) -> Result<Pause, InvalidText> {
     }
 }
 
+/// What a pause comes to at a point in time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PauseState {
+    /// It is not paused.
+    Active,
+    /// It is paused.
+    Paused {
+        /// What the user wrote.
+        text: String,
+        /// How long it lasts from now, where an end is set.
+        left: Option<Duration>,
+    },
+    /// What the user wrote means nothing, and so pauses nothing.
+    Unreadable(String),
+}
+
+impl PauseState {
+    /// What a text of `pausedUntil`, if there is one, comes to.
+    pub fn of(text: Option<&str>, now: Timestamp) -> Self {
+        let Some(text) = text else {
+            return Self::Active;
+        };
+        match pause(text) {
+            Err(error) => Self::Unreadable(error.to_string()),
+            Ok(found) if !found.holds_at(now) => Self::Active,
+            Ok(found) => Self::Paused {
+                text: text.to_owned(),
+                left: match found {
+                    Pause::Until(end) => Some(end.duration_since(now).unsigned_abs()),
+                    Pause::Forever | Pause::No => None,
+                },
+            },
+        }
+    }
+
+    /// Whether what is paused is left alone.
+    pub const fn is_paused(&self) -> bool {
+        matches!(self, Self::Paused { .. })
+    }
+
+    /// When the pause ends by itself.
+    pub const fn left(&self) -> Option<Duration> {
+        match self {
+            Self::Paused { left, .. } => *left,
+            Self::Active | Self::Unreadable(_) => None,
+        }
+    }
+}
+
 /// jiff reads more than RFC 3339 (other separators, a time zone in brackets), so the form is checked first.
 fn parse_time(text: &str) -> Option<Timestamp> {
     static RFC_3339: LazyLock<Regex> = LazyLock::new(|| {
@@ -73,6 +122,30 @@ fn parse_time(text: &str) -> Option<Timestamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pause_comes_to_a_time_that_is_left() {
+        let now = at("2030-01-31T08:00:00Z");
+        let paused = |text: &str, left: Option<u64>| PauseState::Paused {
+            text: text.to_owned(),
+            left: left.map(Duration::from_secs),
+        };
+        for (text, expected) in [
+            (None, PauseState::Active),
+            (Some("false"), PauseState::Active),
+            (Some("2030-01-31T08:00:00Z"), PauseState::Active),
+            (Some("2030-01-31T08:01:00Z"), paused("2030-01-31T08:01:00Z", Some(60))),
+            (Some("true"), paused("true", None)),
+        ] {
+            let found = PauseState::of(text, now);
+            assert_eq!(found.is_paused(), matches!(expected, PauseState::Paused { .. }));
+            assert_eq!(found, expected, "{text:?}");
+        }
+        assert!(matches!(
+            PauseState::of(Some("2030-01-31T08:00:00"), now),
+            PauseState::Unreadable(_)
+        ));
+    }
 
     fn at(text: &str) -> Timestamp {
         text.parse().unwrap()

@@ -1,5 +1,6 @@
 //! Every condition of a cluster with its reason.
 
+use hyperplane_api::hypershift::paused::PauseState;
 use hyperplane_api::{
     constants::{
         ConditionType, Reason,
@@ -18,7 +19,6 @@ use hyperplane_runtime::{Disposition, Failure, conditions::Observation};
 use super::{Report, copied, progress};
 use crate::{
     elsewhere,
-    pause::PauseState,
     recovery::{self, Recovery},
     references::Purpose,
 };

@@ -1,6 +1,7 @@
 //! Whether a cluster is on its way, has arrived, or cannot go. Both releases count: the one of the cluster, and the one
 //! that only the management side has. (Upstream looks at the first alone, and so misses a control plane that moves.)
 
+use hyperplane_api::hypershift::paused::PauseState;
 use hyperplane_api::{
     constants::{conditions::hosted_cluster as types, reasons},
     hypershift::version_status::{ClusterVersionStatus, UpdateState},
@@ -8,7 +9,7 @@ use hyperplane_api::{
 use hyperplane_runtime::conditions::Observation;
 
 use super::Report;
-use crate::{pause::PauseState, validate::control_plane_image};
+use crate::validate::control_plane_image;
 
 /// What stands in the way, in sentences; empty if nothing does.
 pub(super) fn blocked_by(report: &Report<'_>) -> Option<String> {

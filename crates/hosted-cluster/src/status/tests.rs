@@ -1,5 +1,6 @@
 //! What is reported, from what was seen.
 
+use hyperplane_api::hypershift::paused::{PauseState, PausedUntil};
 use std::collections::BTreeMap;
 
 use hyperplane_api::hypershift::{
@@ -15,7 +16,6 @@ use crate::{
     deletion,
     dereference::{Seen, State},
     elsewhere::Outcome,
-    pause::PauseState,
     testing::{IMAGE, UID, cluster, desired, judge, live, namespace, now, seen, settings},
 };
 
@@ -57,7 +57,10 @@ impl Look {
             cluster: &self.cluster,
             seen: &self.seen,
             verdict: &verdict,
-            pause: &PauseState::of(&self.cluster, self.now),
+            pause: &PauseState::of(
+                self.cluster.spec.paused_until.as_ref().map(PausedUntil::as_str),
+                self.now,
+            ),
             failure: self.failure.as_ref(),
             infrastructure: self.infrastructure.as_ref(),
             now: self.now,

@@ -1,5 +1,6 @@
 //! Every condition of a pool with its reason. Those that only a cloud has are not among them.
 
+use hyperplane_api::hypershift::paused::PauseState;
 use hyperplane_api::{
     constants::{ConditionType, Reason, conditions::node_pool as types, objects::keys, reasons},
     hypershift::platform_type::PlatformType,
@@ -12,7 +13,6 @@ use super::{Report, addresses, machines, updates};
 use crate::{
     build::{data, reached},
     names,
-    pause::PauseState,
     skew::Finding,
     surroundings,
     validate::Verdict,

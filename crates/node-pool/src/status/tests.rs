@@ -1,5 +1,6 @@
 //! What is told of a pool: the truth about its nodes, and why something does not happen.
 
+use hyperplane_api::hypershift::paused::{NodePoolPausedUntil, PauseState};
 use std::sync::Arc;
 
 use hyperplane_api::{
@@ -25,7 +26,7 @@ fn told(pool: &NodePool, seen: &Seen) -> NodePoolStatus {
         pool,
         seen,
         plan: &plan,
-        pause: &PauseState::of(pool, NOW),
+        pause: &PauseState::of(pool.spec.paused_until.as_ref().map(NodePoolPausedUntil::as_str), NOW),
         failure: None,
         now: NOW,
     })
