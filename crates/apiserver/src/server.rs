@@ -283,6 +283,7 @@ impl Controllers {
     pub async fn run(self, stop: CancellationToken) {
         let core = &*self.server.core;
         tokio::select! {
+            biased;
             () = stop.cancelled() => {}
             () = core.stop.cancelled() => {}
             () = self.work(core) => {}

@@ -68,6 +68,13 @@ impl Reach {
         }))
     }
 
+    /// The same way, with something around every client that is made.
+    #[must_use]
+    pub fn around(&self, wrap: impl Fn(Client) -> Client + Send + Sync + 'static) -> Self {
+        let inner = Arc::clone(&self.0);
+        Self::by(move |config| (inner.connect)(config).map(&wrap))
+    }
+
     /// Whether a kubeconfig from elsewhere may be used at all, without a connection being made.
     pub fn check(kubeconfig: &[u8]) -> Result<(), ReachError> {
         read(kubeconfig).map(drop)
@@ -244,6 +251,21 @@ mod tests {
         });
         reach.client(kubeconfig("", "token: t").as_bytes()).await.unwrap();
         assert!(reach.client(b"{}").await.is_err());
+    }
+
+    #[tokio::test]
+    async fn what_is_around_clients_is_around_each() {
+        let (reach, made) = counted();
+        let wrapped = Arc::<Mutex<u32>>::default();
+        let counter = wrapped.clone();
+        let reach = reach.around(move |client| {
+            *lock(&counter) += 1;
+            client
+        });
+        for user in ["token: t", "token: u"] {
+            reach.client(kubeconfig("", user).as_bytes()).await.unwrap();
+        }
+        assert_eq!((*lock(&made), *lock(&wrapped)), (2, 2));
     }
 
     /// Counts the clients that are made.

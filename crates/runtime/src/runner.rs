@@ -14,10 +14,7 @@ use std::{
 use futures::{FutureExt, future::BoxFuture};
 use k8s_openapi::api::core::v1::ObjectReference;
 use thiserror::Error;
-use tokio::{
-    sync::watch,
-    time::{Instant, sleep_until, timeout},
-};
+use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
@@ -65,7 +62,7 @@ pub(crate) struct Prepared {
 pub(crate) struct Runner {
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) prepare: Prepare,
-    pub(crate) synced: Vec<watch::Receiver<bool>>,
+    pub(crate) synced: Vec<CancellationToken>,
     pub(crate) fence: Fence,
     pub(crate) recorder: Recorder,
     pub(crate) random: Random,
@@ -119,19 +116,14 @@ impl Runner {
     }
 
     /// Reads are true only when every cache of the controller has had its first list. False if stopped before.
-    async fn wait_until_synced(&mut self, stop: &CancellationToken) -> bool {
-        let inbox = self.inbox.clone();
-        for synced in &mut self.synced {
+    async fn wait_until_synced(&self, stop: &CancellationToken) -> bool {
+        for synced in &self.synced {
             loop {
-                inbox.beat();
+                self.inbox.beat();
                 tokio::select! {
                     biased;
                     () = stop.cancelled() => return false,
-                    result = synced.wait_for(|is_synced| *is_synced) => {
-                        // An error would mean that the store is gone, which the manager holds.
-                        let _is_synced = result.is_ok();
-                        break;
-                    }
+                    () = synced.cancelled() => break,
                     () = tokio::time::sleep(HEARTBEAT) => {}
                 }
             }

@@ -9,7 +9,8 @@ use std::{
 
 use kube::runtime::watcher::Event;
 use serde::Serialize;
-use tokio::{sync::watch, time::Instant};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     cache::{Cache, Change, Extract},
@@ -29,7 +30,9 @@ struct Shared<K> {
     cache: RwLock<Cache<K>>,
     subscribers: Mutex<Vec<Subscriber<K>>>,
     progress: Mutex<Progress>,
-    synced: watch::Sender<bool>,
+    /// Cancelled when the first list is complete. Who waits for it is woken in the order of waiting; the receivers of
+    /// tokio's own watch channel are woken by chance, which no seed decides.
+    synced: CancellationToken,
 }
 
 #[derive(Default)]
@@ -66,7 +69,8 @@ pub struct WatchStatus {
 pub(crate) trait AnyStore: Send + Sync {
     fn status(&self) -> WatchStatus;
     fn is_synced(&self) -> bool;
-    fn synced(&self) -> watch::Receiver<bool>;
+    /// Cancelled once the first list is complete.
+    fn synced(&self) -> CancellationToken;
 }
 
 impl<K: Kind> Store<K> {
@@ -76,7 +80,7 @@ impl<K: Kind> Store<K> {
             cache: RwLock::new(Cache::new(keep_manager_prefix)),
             subscribers: Mutex::default(),
             progress: Mutex::default(),
-            synced: watch::Sender::new(false),
+            synced: CancellationToken::new(),
         }))
     }
 
@@ -142,7 +146,7 @@ impl<K: Kind> Store<K> {
             }
         }
         if is_end_of_list {
-            self.0.synced.send_replace(true);
+            self.0.synced.cancel();
         }
     }
 
@@ -202,8 +206,8 @@ impl<K: Kind> AnyStore for Store<K> {
         Self::is_synced(self)
     }
 
-    fn synced(&self) -> watch::Receiver<bool> {
-        self.0.synced.subscribe()
+    fn synced(&self) -> CancellationToken {
+        self.0.synced.clone()
     }
 }
 
@@ -304,6 +308,6 @@ mod tests {
         store.take(Event::Init);
         assert!(!store.is_synced());
         store.take(Event::InitDone);
-        assert!(store.is_synced() && *store.synced().borrow());
+        assert!(store.is_synced() && store.synced().is_cancelled());
     }
 }

@@ -1,6 +1,8 @@
 //! Names and hashes that follow from content: what a controller makes has the same name however often it is made, so a
 //! run that does not see its own last write yet repeats it instead of doing it twice. Pure.
 
+use k8s_openapi::api::core::v1::Pod;
+use kube::ResourceExt as _;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -24,11 +26,27 @@ pub(crate) fn named(prefix: &str, of: &str) -> String {
     format!("{}-{}", prefix.trim_end_matches('-'), suffix(of))
 }
 
-/// The hash of a template, told apart from others of the same hash by how often that happened.
+/// The hash of a template, told apart from others of the same hash by how often that happened. It begins with the hash
+/// of what is no annotation: annotations are where components put hashes of their certificates, whose keys no seed
+/// decides, and sets of one workload stand in the order of their names.
 pub(crate) fn template_hash(template: &impl Serialize, collisions: i32) -> String {
-    let value = serde_json::to_value(template).unwrap_or_default();
-    let text = format!("{}/{collisions}", canonical(&value));
-    letters(fnv(text.as_bytes()), HASH)
+    let mut value = serde_json::to_value(template).unwrap_or_default();
+    let whole = format!("{}/{collisions}", canonical(&value));
+    if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("annotations");
+    }
+    let plain = canonical(&value);
+    let (first, rest) = (HASH / 2, HASH - HASH / 2);
+    letters(fnv(plain.as_bytes()), first) + &letters(fnv(whole.as_bytes()), rest)
+}
+
+/// What a pod is called in every life of a seed: its name without the hash of its template, which is one of
+/// certificates, too. How long it takes to do something is drawn by this name.
+pub(crate) fn steady(pod: &Pod) -> String {
+    let (namespace, name) = (pod.namespace().unwrap_or_default(), pod.name_any());
+    let hash = pod.labels().get("pod-template-hash");
+    let name = hash.map_or(name.clone(), |hash| name.replacen(&format!("-{hash}"), "", 1));
+    format!("{namespace}/{name}")
 }
 
 /// The same text for values that are equal; serde_json keeps keys in order unless somebody turns that off.
@@ -84,6 +102,32 @@ mod tests {
         assert_eq!(template_hash(&template, 0), template_hash(&same, 0));
         assert_ne!(template_hash(&template, 0), template_hash(&template, 1));
         assert_eq!(template_hash(&template, 0).len(), HASH);
+    }
+
+    #[test]
+    fn hashes_of_certificates_decide_no_order() {
+        let template = |hash: &str, image: &str| {
+            let annotations = json!({"config-hash": hash});
+            json!({"metadata": {"annotations": annotations}, "spec": {"containers": [{"name": "a", "image": image}]}})
+        };
+        let hashes = ["1", "2"].map(|hash| template_hash(&template(hash, "a:1"), 0));
+        assert_ne!(hashes[0], hashes[1]);
+        assert_eq!(hashes[0][..HASH / 2], hashes[1][..HASH / 2]);
+        assert_ne!(
+            hashes[0][..HASH / 2],
+            template_hash(&template("1", "a:2"), 0)[..HASH / 2]
+        );
+    }
+
+    #[test]
+    fn a_pod_is_called_the_same_whatever_is_in_its_hash() {
+        let pod = |hash: &str| -> Pod {
+            let labels = json!({"pod-template-hash": hash});
+            let metadata = json!({"namespace": "n", "name": format!("web-{hash}-x2"), "labels": labels});
+            serde_json::from_value(json!({"metadata": metadata})).unwrap()
+        };
+        assert_eq!(steady(&pod("abc")), "n/web-x2");
+        assert_eq!(steady(&pod("abc")), steady(&pod("def")));
     }
 
     #[test]

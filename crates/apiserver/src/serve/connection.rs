@@ -122,10 +122,12 @@ impl Drive {
     async fn run<C: GracefulConnection>(self, connection: C) -> Result<(), C::Error> {
         let mut connection = pin!(connection);
         tokio::select! {
+            biased;
             ended = connection.as_mut() => return ended,
             () = self.until_unwanted() => connection.as_mut().graceful_shutdown(),
         }
         tokio::select! {
+            biased;
             ended = connection.as_mut() => ended,
             () = self.until_given_up() => Ok(()),
         }
@@ -144,6 +146,7 @@ impl Drive {
             }
         };
         tokio::select! {
+            biased;
             () = self.stop.cancelled() => {}
             () = idle => {}
         }

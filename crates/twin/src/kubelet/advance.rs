@@ -7,7 +7,6 @@ use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{
     ContainerState, ContainerStateTerminated, ContainerStatus, HostIP, Pod, PodCondition, PodIP, PodStatus,
 };
-use kube::ResourceExt;
 
 use super::{
     container::{self, Note, Role, Step, Surroundings, end, is_running, restarts, step},
@@ -16,7 +15,7 @@ use super::{
 };
 use crate::{
     faults::FaultKind,
-    moment, pods,
+    moment, names, pods,
     settings::{Pace, drawn},
 };
 
@@ -402,7 +401,7 @@ fn end_of_grace(pod: &Pod, is_slow: bool, course: Course<'_>) -> Timestamp {
     let grace = pod.metadata.deletion_grace_period_seconds.unwrap_or(GRACE);
     let deadline = pod.metadata.deletion_timestamp.as_ref();
     let deadline = deadline.map_or(course.now, |time| time.0);
-    let about = format!("{}/{}/stop", pod.namespace().unwrap_or_default(), pod.name_any());
+    let about = format!("{}/stop", names::steady(pod));
     let wanted = if is_slow {
         Duration::MAX
     } else {

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     faults::FaultKind,
-    moment, pods,
+    moment, names, pods,
     programs::{self, API_SERVER, Flags, Invocation, OURS},
     settings::{Pace, drawn},
 };
@@ -150,12 +150,8 @@ pub(super) fn end(status: &ContainerStatus) -> Option<&ContainerStateTerminated>
 
 impl Look<'_> {
     fn drawn(&self, what: &str, longest: Duration) -> Duration {
-        let pod = self.around.pod;
-        let (namespace, name) = (pod.namespace().unwrap_or_default(), pod.name_any());
-        let about = format!(
-            "{namespace}/{name}/{}/{}/{what}",
-            self.container.name, self.status.restart_count
-        );
+        let (pod, container) = (names::steady(self.around.pod), &self.container.name);
+        let about = format!("{pod}/{container}/{}/{what}", self.status.restart_count);
         drawn(self.around.seed, &about, longest)
     }
 
