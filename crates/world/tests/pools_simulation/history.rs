@@ -10,8 +10,11 @@ use serde_json::Value;
 
 use crate::snapshot::{CLONED_FROM, SET_NAME, Snapshot, annotation, is_available, is_leaving, label, text};
 
-/// How long a wish may take to reach everybody while requests go wrong: what was wanted in this time excuses.
-pub const WINDOW: Duration = Duration::from_mins(10);
+/// How long a wish may take to reach everybody while requests go wrong or processes die: what was wanted in this time
+/// excuses.
+const LONG_WINDOW: Duration = Duration::from_mins(10);
+/// The same where nothing stands between users and operators.
+const SHORT_WINDOW: Duration = Duration::from_secs(15);
 
 /// What is under the prefix of labels and taints that users of these worlds give.
 pub const OF_USERS: &str = "example.com/";
@@ -46,6 +49,8 @@ pub struct Wish {
     pub is_manual: bool,
     /// What machines are made from, as the deployment has it.
     pub identity: Option<Identity>,
+    /// What new nodes are given.
+    pub marks: Marks,
 }
 
 /// What machines are made from: data, template and version.
@@ -58,6 +63,8 @@ pub type Marks = (BTreeMap<String, String>, Vec<Value>);
 #[derive(Clone, Debug, Default)]
 pub struct History {
     pub asked: Asked,
+    /// Whether it may take long until everybody knows what is wanted.
+    pub delays_news: bool,
     /// The moment before.
     pub before: Option<Rc<Snapshot>>,
     /// What pools wanted, the newest last.
@@ -79,7 +86,8 @@ impl History {
     pub fn lately(&self, pool: &str, at: Duration) -> &[Wish] {
         let wishes = self.wishes.get(pool).map(Vec::as_slice).unwrap_or_default();
         // The last one before the window was still in force when the window began.
-        let begin = at.saturating_sub(WINDOW);
+        let window = if self.delays_news { LONG_WINDOW } else { SHORT_WINDOW };
+        let begin = at.saturating_sub(window);
         let first = wishes.iter().rposition(|wish| wish.at <= begin).unwrap_or(0);
         &wishes[first..]
     }
@@ -163,6 +171,7 @@ fn wish(now: &Snapshot, name: &str, pool: &Value) -> Wish {
         least: if is_manual { 0 } else { desired.saturating_sub(missing) },
         is_manual,
         identity: now.deployments.get(name).map(identity),
+        marks: marks_of_pool(pool),
     }
 }
 
@@ -236,6 +245,14 @@ pub fn marks_of_machine(machine: &Value) -> Marks {
         Some((key.to_owned(), value.as_str()?.to_owned()))
     });
     let taints = serde_json::from_str(annotation(machine, TAINTS)).unwrap_or_default();
+    (labels.collect(), sorted(taints))
+}
+
+/// What a pool gives to new nodes.
+fn marks_of_pool(pool: &Value) -> Marks {
+    let labels = pool["spec"]["nodeLabels"].as_object().into_iter().flatten();
+    let labels = labels.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())));
+    let taints = pool["spec"]["taints"].as_array().cloned().unwrap_or_default();
     (labels.collect(), sorted(taints))
 }
 

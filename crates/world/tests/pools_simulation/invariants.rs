@@ -17,6 +17,9 @@ use crate::{
 /// taken to lie elsewhere.
 const MOST_UNHEALTHY: usize = 2;
 
+/// By how many minors a kubelet may be older than an API server, as Kubernetes has it.
+const MOST_BEHIND: u64 = 3;
+
 /// Everything that is wrong at a moment.
 pub fn broken(history: &History, now: &Snapshot) -> Vec<String> {
     let Some(before) = &history.before else {
@@ -40,6 +43,7 @@ pub fn broken(history: &History, now: &Snapshot) -> Vec<String> {
         wrong.extend(pair.unavailable(pool));
         wrong.extend(pair.unasked(pool));
         wrong.extend(pair.repairs(pool));
+        wrong.extend(pair.given(pool));
     }
     wrong
 }
@@ -134,12 +138,31 @@ impl Pair<'_> {
         ))
     }
 
-    /// No machine is made, and no node joins, that is newer than the oldest API server.
+    /// A new machine has for its node what the pool gives to new nodes.
+    fn given(&self, pool: &str) -> Vec<String> {
+        let wishes = self.lately(pool);
+        let machines = Snapshot::of(&self.now.machines, pool).into_iter();
+        let strange = machines.filter(|(name, machine)| {
+            let marks = marks_of_machine(machine);
+            !self.before.machines.contains_key(*name) && wishes.iter().all(|wish| wish.marks != marks)
+        });
+        strange
+            .map(|(name, _)| format!("marks: new Machine {name} has other labels or taints than pool {pool}"))
+            .collect()
+    }
+
+    /// No machine is made, and no node joins, that is newer than the oldest API server, or too old for the newest one.
     fn skew(&self) -> Vec<String> {
-        let oldest = [self.before, self.now].map(|moment| moment.plane().into_iter().min());
-        let Some(oldest) = oldest.into_iter().flatten().max() else {
+        let moments = [self.before, self.now].map(|moment| {
+            let plane = moment.plane();
+            plane.first().copied().zip(plane.last().copied())
+        });
+        let moments = moments.into_iter().flatten();
+        let (oldest, newest): (Vec<_>, Vec<_>) = moments.unzip();
+        let Some((oldest, newest)) = oldest.into_iter().max().zip(newest.into_iter().min()) else {
             return Vec::new();
         };
+        let is_good = |minor: (u64, u64)| minor <= oldest && minor.1 + MOST_BEHIND >= newest.1;
         let machines = fresh(&self.before.machines, &self.now.machines);
         let machines = machines.map(|(name, machine)| (name, text(machine, "/spec/version")));
         let nodes = self.before.hosted.as_ref().zip(self.now.hosted.as_ref());
@@ -149,8 +172,10 @@ impl Pair<'_> {
         let nodes = nodes.map(|(name, node)| (name, text(node, "/status/nodeInfo/kubeletVersion")));
         machines
             .chain(nodes)
-            .filter(|(_, version)| minor(version).is_some_and(|minor| minor > oldest))
-            .map(|(name, version)| format!("skew: {name} is new with {version} beside an API server of {oldest:?}"))
+            .filter(|(_, version)| minor(version).is_some_and(|minor| !is_good(minor)))
+            .map(|(name, version)| {
+                format!("skew: {name} is new with {version} beside API servers of {oldest:?} to {newest:?}")
+            })
             .collect()
     }
 
@@ -300,11 +325,17 @@ fn must_go(pod: &Value) -> bool {
     !is_daemon && !is_mirror && !is_over
 }
 
-/// Machines whose pool is not there: they are looked at when the world is at rest.
-pub fn without_pool(now: &Snapshot) -> Vec<&String> {
-    let lost = now
-        .machines
-        .iter()
-        .filter(|(_, machine)| !now.pools.contains_key(pool_of(machine)));
-    lost.map(|(name, _)| name).collect()
+/// What was made for a pool that is not there, by kind and name: it is looked at when the world is at rest.
+pub fn without_pool(now: &Snapshot) -> Vec<String> {
+    let kinds = [
+        ("machine", &now.machines),
+        ("deployment", &now.deployments),
+        ("set", &now.sets),
+        ("health check", &now.health_checks),
+    ];
+    let objects = kinds
+        .into_iter()
+        .flat_map(|(kind, objects)| objects.iter().map(move |object| (kind, object)));
+    let lost = objects.filter(|(_, (_, object))| !now.pools.contains_key(pool_of(object)));
+    lost.map(|(kind, (name, _))| format!("{kind} {name}")).collect()
 }

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
 
+mod disturbances;
 #[path = "../simulation/ground.rs"]
 #[allow(dead_code, unused_imports, reason = "each simulation takes the part that it needs")]
 mod ground;

@@ -1,16 +1,20 @@
 //! The same seed lives the same life, request by request.
 
-use hyperplane_twin::Pace;
+use crate::{
+    disturbances::Disturbance,
+    seeds::simulate,
+    story::{Act, Script, live},
+    trace::Line,
+};
 
-use crate::{seeds::simulate, story::live, trace::Line};
+/// A life that is lived twice every time: nodes roll, and processes die meanwhile.
+const ACTS: &[(Act, Disturbance)] = &[
+    (Act::Config, Disturbance::Crashes),
+    (Act::Cordon, Disturbance::Requests),
+];
 
-/// Acts of the life that is lived twice.
-const ACTS: usize = 1;
-
-/// How long pods take is drawn by their names, and those of control planes end in hashes of certificates, whose keys no
-/// seed decides: here they take no time.
-fn life(seed: u64) -> Vec<String> {
-    let lines = simulate(live(seed, ACTS, |twin| twin.pace = Pace::instant()));
+fn life(seed: u64, script: Script<'_>) -> Vec<String> {
+    let lines = simulate(live(seed, script, |_| {}));
     lines.iter().map(told).collect()
 }
 
@@ -44,10 +48,8 @@ fn without_last_word(name: &str) -> &str {
     name.rsplit_once('-').map_or(name, |(rest, _)| rest)
 }
 
-#[test]
-#[ignore = "soak: run by cargo xtask soak"]
-fn soak_of_the_same_life_lived_twice() {
-    let (first, second) = (life(7), life(7));
+fn same_twice(seed: u64, script: impl Fn() -> Script<'static>) {
+    let (first, second) = (life(seed, script()), life(seed, script()));
     let difference = first.iter().zip(&second).position(|(left, right)| left != right);
     let around = difference.map(|at| {
         let (from, to) = (at.saturating_sub(2), at + 2);
@@ -56,4 +58,15 @@ fn soak_of_the_same_life_lived_twice() {
     assert_eq!(difference, None, "{around:#?}");
     assert_eq!(first.len(), second.len());
     assert!(first.len() > 300, "{} lines", first.len());
+}
+
+#[test]
+fn the_same_seed_lives_the_same_life() {
+    same_twice(7, || Script::Given(ACTS));
+}
+
+#[test]
+#[ignore = "soak: run by cargo xtask soak"]
+fn soak_of_the_same_life_lived_twice() {
+    same_twice(8, || Script::Drawn(usize::MAX));
 }

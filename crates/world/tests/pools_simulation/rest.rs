@@ -9,7 +9,7 @@ use crate::{
     ground::USERS,
     history::{Asked, SYNCED, identity, identity_of, marks_of_machine, marks_of_node},
     invariants::without_pool,
-    snapshot::{NODE_POOL, Objects, Snapshot, annotation, has, is_available, is_leaving, text},
+    snapshot::{NODE_POOL, Objects, Snapshot, annotation, has, is_available, is_leaving, minor, text},
 };
 
 /// On a Node: we closed it.
@@ -54,7 +54,7 @@ pub fn under_way(now: &Snapshot) -> Vec<String> {
             .then(|| without_pool(now))
             .into_iter()
             .flatten()
-            .map(|name| format!("machine {name} has no pool")),
+            .map(|what| format!("{what} has no pool")),
     );
     what
 }
@@ -63,8 +63,9 @@ pub fn under_way(now: &Snapshot) -> Vec<String> {
 pub fn left_over(asked: &Asked, now: &Snapshot) -> Vec<String> {
     let mut wrong: Vec<String> = without_pool(now)
         .into_iter()
-        .map(|name| format!("orphans: machine {name} has no pool"))
+        .map(|what| format!("orphans: {what} has no pool"))
         .collect();
+    wrong.extend(now.pools.iter().flat_map(|(name, pool)| versions(now, name, pool)));
     wrong.extend(lonely("instance", &now.instances, |name| {
         now.machines.contains_key(name)
     }));
@@ -83,6 +84,26 @@ pub fn left_over(asked: &Asked, now: &Snapshot) -> Vec<String> {
             wrong.extend((!is_given).then(|| format!("marks: node {name} was not given what its machine has for it")));
         }
     }
+    wrong
+}
+
+/// Nodes have the version that their pool asks for, unless that is newer than the control plane; the pool says so.
+fn versions(now: &Snapshot, name: &str, pool: &Value) -> Vec<String> {
+    let image = text(pool, "/spec/release/image");
+    let wanted = image.rsplit_once(":v").map(|(_, version)| version).unwrap_or_default();
+    if minor(wanted) > now.plane().first().copied() {
+        return Vec::new();
+    }
+    let nodes = now.hosted.iter().flat_map(|hosted| &hosted.nodes);
+    let machines = Snapshot::of(&now.machines, name);
+    let of_pool = nodes.filter(|(node, _)| machines.iter().any(|(machine, _)| machine == node));
+    let others =
+        of_pool.filter(|(_, node)| text(node, "/status/nodeInfo/kubeletVersion").trim_start_matches('v') != wanted);
+    let mut wrong: Vec<String> = others
+        .map(|(node, _)| format!("versions: node {node} of pool {name} has not {wanted}"))
+        .collect();
+    let told = text(pool, "/status/version");
+    wrong.extend((told != wanted).then(|| format!("versions: pool {name} tells of {told:?} and has {wanted}")));
     wrong
 }
 

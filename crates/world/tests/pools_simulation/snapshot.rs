@@ -42,6 +42,7 @@ pub struct Snapshot {
     pub sets: Objects,
     pub machines: Objects,
     pub instances: Objects,
+    pub health_checks: Objects,
     pub templates: Objects,
     pub secrets: Objects,
     /// What the hosted cluster tells; nothing where it does not answer.
@@ -56,6 +57,8 @@ pub struct Hosted {
     pub nodes: Objects,
     /// Pods by namespace and name.
     pub pods: Objects,
+    /// The version that its API server says it has.
+    pub version: String,
 }
 
 impl Snapshot {
@@ -71,17 +74,36 @@ impl Snapshot {
         self.cluster.is_null() || is_leaving(&self.cluster)
     }
 
+    /// Whether nothing is left of any pool.
+    pub fn is_empty(&self) -> bool {
+        let secrets = self.secrets.values();
+        let mut secrets = secrets.filter(|secret| !annotation(secret, NODE_POOL).is_empty());
+        let kinds = [
+            &self.pools,
+            &self.deployments,
+            &self.sets,
+            &self.machines,
+            &self.instances,
+            &self.health_checks,
+            &self.templates,
+        ];
+        kinds.iter().all(|objects| objects.is_empty()) && secrets.next().is_none()
+    }
+
     /// The minors that parts of the control plane may have: from the newest one that was begun to the last one that was
-    /// reached.
+    /// reached, and what an API server says of itself.
     pub fn plane(&self) -> Vec<(u64, u64)> {
         let history = self.cluster.pointer("/status/controlPlaneVersion/history");
         let mut versions = Vec::new();
+        versions.extend(self.hosted.as_ref().and_then(|hosted| minor(&hosted.version)));
         for entry in history.and_then(Value::as_array).into_iter().flatten() {
             versions.extend(minor(text(entry, "/version")));
             if entry["state"] == "Completed" {
                 break;
             }
         }
+        versions.sort_unstable();
+        versions.dedup();
         versions
     }
 }
@@ -114,6 +136,7 @@ impl Ground {
             sets,
             deployments,
             pools,
+            health_checks: must(&client, &capi("machinehealthchecks")).await,
             templates: must(&client, &kubevirt("kubevirtmachinetemplates")).await,
             secrets: named(
                 metadata(&client, &format!("/api/v1/namespaces/{INSIDE}/secrets"))
@@ -128,7 +151,10 @@ impl Ground {
 async fn look_inside(client: &Client) -> Option<Hosted> {
     let nodes = list(client, "/api/v1/nodes").await.ok()?;
     let pods = list(client, "/api/v1/pods").await.ok()?;
+    let request = Request::get("/version").body(Vec::new()).unwrap();
+    let version: Value = client.request(request).await.ok()?;
     Some(Hosted {
+        version: text(&version, "/gitVersion").to_owned(),
         nodes: named(nodes),
         pods: pods.into_iter().map(|pod| (key(&pod), pod)).collect(),
     })

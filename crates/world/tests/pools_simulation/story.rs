@@ -4,15 +4,15 @@
 use std::time::Duration;
 
 use hyperplane_runtime::Random;
-use hyperplane_twin::{Fault, FaultKind, FaultSelector, Faults, TwinSettings};
+use hyperplane_twin::{Faults, TwinSettings};
 use serde_json::{Value, json};
-use tokio::task::yield_now;
 
 use crate::{
+    disturbances::{DISTURBANCES, Disturbance},
     ground::{Ground, Process},
     history::{Identity, identity},
     manifests::{pace, pool, release, to_release},
-    snapshot::{INSIDE, Snapshot},
+    snapshot::Snapshot,
     trace::Line,
     watch::Watch,
 };
@@ -23,14 +23,6 @@ const OLD: &str = "1.35.8";
 const NEW: &str = "1.36.4";
 /// The pools.
 const POOLS: [&str; 2] = ["alpha", "beta"];
-/// How long trouble lasts in each act.
-const TROUBLE: Duration = Duration::from_mins(3);
-/// How long machines are silent: longer than the health check waits.
-const LONG: Duration = Duration::from_mins(15);
-/// Of a hundred requests, how many go wrong.
-const PERCENT: u64 = 8;
-/// How often a process dies in an act.
-const CRASHES: usize = 8;
 /// Longer than any token lives whose configuration was replaced.
 const AFTER_TOKENS: Duration = Duration::from_mins(125);
 /// Longer than the token of a configuration lives.
@@ -38,7 +30,7 @@ const AFTER_ROTATION: Duration = Duration::from_mins(340);
 
 /// What users do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Act {
+pub enum Act {
     Grow,
     Shrink,
     Release,
@@ -56,9 +48,10 @@ enum Act {
     Pause,
     ByHand,
     Hook,
+    TooOld,
 }
 
-const ACTS: [Act; 17] = [
+const ACTS: [Act; 18] = [
     Act::Grow,
     Act::Shrink,
     Act::Release,
@@ -76,42 +69,15 @@ const ACTS: [Act; 17] = [
     Act::Pause,
     Act::ByHand,
     Act::Hook,
-];
-
-/// What goes wrong meanwhile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Disturbance {
-    Nothing,
-    Crashes,
-    Requests,
-    NeverBoots,
-    SlowBoot,
-    BrokenIgnition,
-    NeverJoins,
-    Silent,
-    AllSilent,
-    Jump,
-}
-
-const DISTURBANCES: [Disturbance; 10] = [
-    Disturbance::Nothing,
-    Disturbance::Crashes,
-    Disturbance::Requests,
-    Disturbance::NeverBoots,
-    Disturbance::SlowBoot,
-    Disturbance::BrokenIgnition,
-    Disturbance::NeverJoins,
-    Disturbance::Silent,
-    Disturbance::AllSilent,
-    Disturbance::Jump,
+    Act::TooOld,
 ];
 
 /// Everything of one world.
 pub struct Story<'a> {
     pub watch: Watch<'a>,
-    random: Random,
-    faults: Faults,
-    process: Option<Process>,
+    pub random: Random,
+    pub faults: Faults,
+    pub process: Option<Process>,
     /// Counts changes, so that each is new.
     number: u64,
     /// Whether the control plane has come to the new version.
@@ -120,9 +86,16 @@ pub struct Story<'a> {
     title: String,
 }
 
-/// Lives one life of at most so many acts, in a world whose twin is as the function makes it, and gives every request that
-/// wrote something.
-pub async fn live(seed: u64, most: usize, change: impl FnOnce(&mut TwinSettings)) -> Vec<Line> {
+/// What is played in a life.
+pub enum Script<'a> {
+    /// At most so many acts, in an order and with trouble that the seed decides.
+    Drawn(usize),
+    /// These.
+    Given(&'a [(Act, Disturbance)]),
+}
+
+/// Lives one life in a world whose twin is as the function makes it, and gives every request that wrote something.
+pub async fn live(seed: u64, script: Script<'_>, change: impl FnOnce(&mut TwinSettings)) -> Vec<Line> {
     let faults = Faults::default();
     let of_twin = faults.clone();
     let ground = Ground::with(seed, |twin| {
@@ -142,8 +115,8 @@ pub async fn live(seed: u64, most: usize, change: impl FnOnce(&mut TwinSettings)
         title: String::new(),
     };
     story.begin().await;
-    for act in story.shuffled().into_iter().take(most) {
-        story.act(act).await;
+    for (act, disturbance) in story.script(script) {
+        story.act(act, disturbance).await;
     }
     story.end().await;
     if let Some(process) = story.process.take() {
@@ -165,23 +138,30 @@ impl Story<'_> {
         self.watch.settle().await;
     }
 
-    /// All acts, in an order of this seed.
-    fn shuffled(&mut self) -> Vec<Act> {
+    /// What is played, with what goes wrong meanwhile.
+    fn script(&mut self, script: Script<'_>) -> Vec<(Act, Disturbance)> {
+        let most = match script {
+            Script::Given(acts) => return acts.to_vec(),
+            Script::Drawn(most) => most,
+        };
         let mut acts = ACTS.to_vec();
         for last in (1..acts.len()).rev() {
             let other = self.random.below(last as u64 + 1);
             acts.swap(last, usize::try_from(other).unwrap());
         }
-        acts
+        acts.truncate(most);
+        acts.into_iter()
+            .map(|act| (act, DISTURBANCES[self.index(DISTURBANCES.len())]))
+            .collect()
     }
 
-    async fn act(&mut self, act: Act) {
+    async fn act(&mut self, act: Act, disturbance: Disturbance) {
         let name = POOLS[self.index(POOLS.len())];
-        let disturbance = DISTURBANCES[self.index(DISTURBANCES.len())];
         self.title = format!("{act:?} of {name} with {disturbance:?}");
         println!("seed {}: {}", self.ground().seed, self.title);
         let before = self.watch.look().await;
         let identities = POOLS.map(|pool| before.deployments.get(pool).map(identity));
+        self.watch.history.delays_news = disturbance.delays_news();
         let must_roll = self.play(act, name, &before).await;
         self.disturb(disturbance, name, &before).await;
         if act == Act::Plane {
@@ -203,6 +183,7 @@ impl Story<'_> {
         if !self.is_held(&after) {
             self.watch.history.asked.may_roll.clear();
         }
+        self.watch.history.delays_news = false;
     }
 
     /// Does it, and gives the pools whose nodes have to be others afterwards.
@@ -230,11 +211,8 @@ impl Story<'_> {
             Act::Marks => self.change_marks(name, number).await,
             Act::DeleteMachine => self.delete_machine(machine).await,
             Act::Cordon => self.cordon(machine).await,
-            Act::Blocked => {
-                self.ground().hold_workload(true).await;
-                self.change(name, &json!({"spec": {"replicas": replicas.saturating_sub(1).max(1)}}))
-                    .await;
-            }
+            Act::Blocked => self.block_drain(number, before).await,
+            Act::TooOld => self.ask_for_too_old(name, before).await,
             Act::Replace => self.replace(name, replicas).await,
             Act::Pause => self.pause(name, replicas).await,
             Act::ByHand => self.roll_by_hand(name, number).await,
@@ -332,68 +310,6 @@ impl Story<'_> {
         self.ground().pool(manifest).await;
     }
 
-    async fn disturb(&mut self, disturbance: Disturbance, name: &str, before: &Snapshot) {
-        match disturbance {
-            Disturbance::Nothing => self.watch.pass(TROUBLE).await,
-            Disturbance::Crashes => self.crash_again_and_again().await,
-            Disturbance::Requests => {
-                self.ground().trouble.set(PERCENT);
-                self.watch.pass(TROUBLE).await;
-                self.ground().trouble.set(0);
-            }
-            Disturbance::NeverBoots => self.fault(FaultKind::NeverBoots, &format!("{name}-"), TROUBLE).await,
-            Disturbance::BrokenIgnition => {
-                self.fault(FaultKind::BrokenIgnition, &format!("{name}-"), TROUBLE)
-                    .await;
-            }
-            Disturbance::NeverJoins => self.fault(FaultKind::NeverJoins, &format!("{name}-"), TROUBLE).await,
-            Disturbance::SlowBoot => {
-                let slow = FaultKind::SlowBoot(Duration::from_mins(4));
-                self.fault(slow, &format!("{name}-"), TROUBLE).await;
-            }
-            Disturbance::Silent => {
-                // One machine, for long enough that it is replaced.
-                let machine = Watch::nodes_of(before, name).into_iter().next_back();
-                let machine = machine.unwrap_or_else(|| format!("{name}-"));
-                self.fault(silent(), &machine, LONG).await;
-            }
-            // So many that none is replaced, unless the pool is small.
-            Disturbance::AllSilent => self.fault(silent(), &format!("{name}-"), LONG).await,
-            Disturbance::Jump => {
-                self.watch.pass(TROUBLE / 3).await;
-                let seconds = [-90, 240, 3_600][self.index(3)];
-                self.ground().jump(seconds);
-                self.watch.pass(TROUBLE / 3).await;
-            }
-        }
-    }
-
-    async fn fault(&mut self, kind: FaultKind, machine: &str, duration: Duration) {
-        let selector = FaultSelector {
-            namespace: INSIDE.to_owned(),
-            machine: machine.to_owned(),
-            ..FaultSelector::default()
-        };
-        self.faults.set(vec![Fault { selector, kind }]);
-        self.watch.pass(duration).await;
-        self.faults.set(Vec::new());
-    }
-
-    async fn crash_again_and_again(&mut self) {
-        for _ in 0..CRASHES {
-            let pause = self.random.up_to(Duration::from_secs(20));
-            self.watch.pass(pause).await;
-            // Time stands still while anything can run: only steps lead into the midst of it.
-            for _ in 0..self.random.below(600) {
-                yield_now().await;
-            }
-            if let Some(process) = self.process.take() {
-                process.crash().await;
-            }
-            self.process = Some(self.ground().start().await);
-        }
-    }
-
     /// Tokens that are not used any more have gone, those that are have been replaced; then everything goes.
     async fn end(&mut self) {
         "the end".clone_into(&mut self.title);
@@ -413,6 +329,9 @@ impl Story<'_> {
         }
         self.watch.pass(AFTER_ROTATION).await;
         self.watch.settle().await;
+        if self.random.below(2) == 0 {
+            return self.end_with_cluster().await;
+        }
         for name in POOLS {
             self.ground().delete_pool(name).await;
         }
@@ -421,6 +340,15 @@ impl Story<'_> {
             .until("the end of all pools", |now| now.pools.is_empty().then_some(()))
             .await;
         self.watch.settle().await;
+    }
+
+    /// The whole cluster goes, with its pools and whatever holds their pods, and nothing is left of them.
+    async fn end_with_cluster(&mut self) {
+        self.ground().hold_workload(true).await;
+        self.ground().delete("one").await;
+        self.crash_again_and_again().await;
+        let is_gone = |now: &Snapshot| (now.cluster.is_null() && now.is_empty()).then_some(());
+        self.watch.until("the end of the cluster", is_gone).await;
     }
 
     /// Says whether nodes were replaced where they had to be.
@@ -470,7 +398,7 @@ impl Story<'_> {
         paces[index].clone()
     }
 
-    fn index(&mut self, length: usize) -> usize {
+    pub fn index(&mut self, length: usize) -> usize {
         usize::try_from(self.random.below(length as u64)).unwrap()
     }
 
@@ -483,19 +411,18 @@ impl Story<'_> {
     }
 }
 
-/// Nothing is heard of a machine from the moment on at which it joined.
-const fn silent() -> FaultKind {
-    FaultKind::Silent {
-        from: Duration::ZERO,
-        until: None,
-    }
-}
-
 /// Whether a change leaves every node of a pool where it is.
 const fn keeps_nodes(act: Act) -> bool {
     matches!(
         act,
-        Act::Grow | Act::Marks | Act::Timeouts | Act::Cordon | Act::DeleteMachine | Act::Pause | Act::Hook
+        Act::Grow
+            | Act::Marks
+            | Act::Timeouts
+            | Act::Cordon
+            | Act::DeleteMachine
+            | Act::Pause
+            | Act::Hook
+            | Act::TooOld
     )
 }
 

@@ -7,7 +7,7 @@ use hyperplane_api::hypershift::hosted_cluster::HostedCluster;
 use hyperplane_runtime::Random;
 use kube::{ResourceExt as _, api::ListParams};
 use serde_json::{Value, json};
-use tokio::{task::yield_now, time::sleep};
+use tokio::time::sleep;
 
 use crate::{
     ground::{Ground, NEW, Process, USERS, merge, single},
@@ -147,13 +147,8 @@ fn undisturbed() -> &'static BTreeMap<String, Value> {
 /// A process that is replaced by another whenever it dies, which is soon.
 async fn crash_again_and_again(ground: &Ground, random: &mut Random, mut process: Process) -> Process {
     for _ in 0..CRASHES {
-        sleep(random.up_to(Duration::from_secs(5))).await;
-        // Time stands still while anything can run: only steps lead into the midst of it.
-        for _ in 0..random.below(600) {
-            yield_now().await;
-        }
-        process.crash().await;
-        process = ground.start().await;
+        let pause = random.up_to(Duration::from_secs(5));
+        process = ground.crash(process, random, sleep(pause)).await;
     }
     process
 }

@@ -11,7 +11,7 @@ use std::{
 use hyperplane_access::User;
 use hyperplane_api::hypershift::hosted_cluster::HostedCluster;
 use hyperplane_apiserver::{Entropy, Server, Settings, Shared};
-use hyperplane_runtime::{Clock, IdentityMode};
+use hyperplane_runtime::{Clock, IdentityMode, Random};
 use hyperplane_store::Memory;
 use hyperplane_twin::{Network, TwinSettings};
 use hyperplane_world::{
@@ -45,6 +45,9 @@ const START: &str = "2027-01-15T08:00:00Z";
 pub const USERS: &str = "clusters";
 /// The release before that of most tests.
 pub const OLD: &str = "hyperplane.dev/kubernetes:v1.35.8";
+
+/// The most writes of a process that is about to die: few, so that it dies in the midst of what it began.
+const MOST_WRITES: u64 = 6;
 
 /// A management cluster.
 pub struct Ground {
@@ -170,7 +173,10 @@ impl Ground {
             surroundings,
             machines: MachineManager::Hyperplane,
             boot_image: Some(BOOT_IMAGE.to_owned()),
-            reach: self.network.reach(),
+            reach: {
+                let trouble = self.trouble.clone();
+                self.network.reach().around(move |client| trouble.between(client))
+            },
             elsewhere: self.network.reach(),
         };
         let manager = manager(self.trouble.between(client), &settings, roles);
@@ -178,6 +184,21 @@ impl Ground {
         let of_task = stop.clone();
         let task = tokio::spawn(async move { manager.run(of_task).await.unwrap() });
         Process { stop, task }
+    }
+
+    /// Lets a process work for a while in which it dies at one of its next writes, or else at the end. Another one follows.
+    pub async fn crash(&self, process: Process, random: &mut Random, meanwhile: impl Future<Output = ()>) -> Process {
+        let doom = self.trouble.doom(random.below(MOST_WRITES), random.below(2) == 1);
+        let killer = process.task.abort_handle();
+        let killer = tokio::spawn(async move {
+            doom.cancelled().await;
+            killer.abort();
+        });
+        meanwhile.await;
+        killer.abort();
+        process.crash().await;
+        self.trouble.spare();
+        self.start().await
     }
 
     /// A cluster as a user asks for it.

@@ -1,5 +1,6 @@
-//! Trouble between operators and API server, by chance from the seed: conflicts, errors, answers that never come, watches
-//! that end. A write may be done although its answer says otherwise.
+//! Trouble between operators and API servers, by chance from the seed: conflicts, errors, answers that never come, watches
+//! that end or were too late, and processes that die in the midst of a write. A write may be done although its answer says
+//! otherwise.
 
 use std::{
     future::pending,
@@ -15,6 +16,7 @@ use hyperplane_runtime::{BoxError, Random};
 use kube::{Client, client::Body};
 use serde_json::json;
 use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 use tower::service_fn;
 
 /// The longest that a watch lives while there is trouble.
@@ -28,6 +30,19 @@ struct State {
     random: Random,
     /// Of a hundred requests, how many go wrong.
     percent: u64,
+    /// Ends every watch that is open.
+    cut: CancellationToken,
+    doom: Option<Doom>,
+}
+
+/// The end of a process in the midst of its work.
+struct Doom {
+    /// How many writes are still done before.
+    writes: u64,
+    /// Whether the last one is done, too.
+    is_after_effect: bool,
+    /// Says that the time has come.
+    token: CancellationToken,
 }
 
 /// What becomes of one request.
@@ -50,12 +65,32 @@ impl Trouble {
         Self(Arc::new(Mutex::new(State {
             random: Random::named(seed, "trouble"),
             percent: 0,
+            cut: CancellationToken::new(),
+            doom: None,
         })))
     }
 
-    /// From now on so many requests of a hundred go wrong.
+    /// From now on so many requests of a hundred go wrong. Watches that are open end here.
     pub fn set(&self, percent: u64) {
-        self.0.lock().unwrap().percent = percent;
+        let mut state = self.0.lock().unwrap();
+        state.percent = percent;
+        std::mem::take(&mut state.cut).cancel();
+    }
+
+    /// Gives a token that is cancelled when so many more writes were done: the next one gets no answer, and is done or not.
+    pub fn doom(&self, writes: u64, is_after_effect: bool) -> CancellationToken {
+        let token = CancellationToken::new();
+        self.0.lock().unwrap().doom = Some(Doom {
+            writes,
+            is_after_effect,
+            token: token.clone(),
+        });
+        token
+    }
+
+    /// Nobody dies any more.
+    pub fn spare(&self) {
+        self.0.lock().unwrap().doom = None;
     }
 
     /// A client that has this trouble.
@@ -67,20 +102,39 @@ impl Trouble {
 
     async fn pass(self, client: Client, request: Request<Body>) -> Result<Answer, BoxError> {
         let is_watch = request.uri().query().is_some_and(|query| query.contains("watch=true"));
-        let fate = self.fate(request.method() != Method::GET);
+        let is_write = request.method() != Method::GET;
+        if let Some(doom) = self.last(is_write) {
+            if doom.is_after_effect {
+                drop(client.send(request).await);
+            }
+            doom.token.cancel();
+            return pending().await;
+        }
+        let fate = self.fate(is_write, is_watch);
         if let Fate::Refused(code) = fate {
             return Ok(refusal(code));
         }
-        let life = self.life().filter(|_| is_watch);
+        let end = is_watch.then(|| self.end_of_watch());
         let answer = client.send(request).await?;
         match fate {
             Fate::Broken => Err("the connection was reset".into()),
             Fate::Silent => pending().await,
-            Fate::Good | Fate::Refused(_) => Ok(answer.map(|body| bounded(body, life))),
+            Fate::Good | Fate::Refused(_) => Ok(answer.map(|body| bounded(body, end))),
         }
     }
 
-    fn fate(&self, is_write: bool) -> Fate {
+    /// Counts a write, and says whether it is the last one.
+    fn last(&self, is_write: bool) -> Option<Doom> {
+        let mut state = self.0.lock().unwrap();
+        let doom = state.doom.as_mut().filter(|_| is_write)?;
+        if doom.writes > 0 {
+            doom.writes -= 1;
+            return None;
+        }
+        state.doom.take()
+    }
+
+    fn fate(&self, is_write: bool, is_watch: bool) -> Fate {
         let mut state = self.0.lock().unwrap();
         let percent = state.percent;
         if percent == 0 || state.random.below(100) >= percent {
@@ -88,6 +142,8 @@ impl Trouble {
         }
         match state.random.below(10) {
             0..4 if is_write => Fate::Refused(StatusCode::CONFLICT),
+            // What it wants to go on from is forgotten.
+            0..4 if is_watch => Fate::Refused(StatusCode::GONE),
             0..6 => Fate::Refused(StatusCode::INTERNAL_SERVER_ERROR),
             6 => Fate::Refused(StatusCode::TOO_MANY_REQUESTS),
             7 => Fate::Silent,
@@ -95,19 +151,26 @@ impl Trouble {
         }
     }
 
-    /// How long a watch lives that begins now.
-    fn life(&self) -> Option<Duration> {
+    /// When a watch ends that begins now: after a while if there is trouble, and when the trouble changes.
+    fn end_of_watch(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut state = self.0.lock().unwrap();
-        (state.percent > 0).then(|| state.random.up_to(LONGEST_WATCH))
+        let life = (state.percent > 0).then(|| state.random.up_to(LONGEST_WATCH));
+        let cut = state.cut.clone();
+        async move {
+            match life {
+                Some(life) => drop(cut.run_until_cancelled(sleep(life)).await),
+                None => cut.cancelled().await,
+            }
+        }
     }
 }
 
-/// A body that ends after a while, wherever it is.
-fn bounded(body: Body, life: Option<Duration>) -> UnsyncBoxBody<Bytes, BoxError> {
-    match life {
+/// A body that ends when something is over, wherever it is.
+fn bounded(body: Body, end: Option<impl Future<Output = ()> + Send + 'static>) -> UnsyncBoxBody<Bytes, BoxError> {
+    match end {
         None => body.map_err(BoxError::from).boxed_unsync(),
-        Some(life) => {
-            let frames = BodyStream::new(body.map_err(BoxError::from)).take_until(sleep(life));
+        Some(end) => {
+            let frames = BodyStream::new(body.map_err(BoxError::from)).take_until(Box::pin(end));
             StreamBody::new(frames).boxed_unsync()
         }
     }
@@ -116,6 +179,7 @@ fn bounded(body: Body, life: Option<Duration>) -> UnsyncBoxBody<Bytes, BoxError>
 fn refusal(code: StatusCode) -> Answer {
     let reason = match code {
         StatusCode::CONFLICT => "Conflict",
+        StatusCode::GONE => "Expired",
         StatusCode::TOO_MANY_REQUESTS => "TooManyRequests",
         _ => "InternalError",
     };

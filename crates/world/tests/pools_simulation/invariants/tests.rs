@@ -5,7 +5,11 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
-use crate::{history::bounds, snapshot::Hosted};
+use crate::{
+    history::{Asked, bounds},
+    rest::left_over,
+    snapshot::Hosted,
+};
 
 /// A pool of two nodes with room for one more and none less, at rest.
 fn usual() -> Snapshot {
@@ -89,7 +93,7 @@ type Change = fn(&mut Snapshot);
 
 #[test]
 fn each_rule_has_its_breach() {
-    let breaches: [(&str, Change); 10] = [
+    let breaches: [(&str, Change); 12] = [
         ("surge", |now| {
             add(now, "three");
             add(now, "four");
@@ -99,6 +103,15 @@ fn each_rule_has_its_breach() {
         ("skew", |now| {
             add(now, "three");
             now.machines.get_mut("three").unwrap()["spec"]["version"] = json!("1.36.0");
+        }),
+        ("skew", |now| {
+            add(now, "three");
+            now.machines.get_mut("three").unwrap()["spec"]["version"] = json!("1.31.0");
+        }),
+        ("marks", |now| {
+            add(now, "three");
+            let labels = &mut now.machines.get_mut("three").unwrap()["metadata"]["labels"];
+            labels["managed.hypershift.openshift.io.example.com/tier"] = json!("b");
         }),
         ("nodes", |now| drop(now.hosted.as_mut().unwrap().nodes.remove("one"))),
         ("names", |now| {
@@ -205,6 +218,26 @@ fn what_was_asked_for_is_not_wrong() {
     assert_eq!(judged(|_, _| {}, shrunk), Vec::<String>::new());
     let surged: Change = |now| add(now, "three");
     assert_eq!(judged(|_, _| {}, surged), Vec::<String>::new());
+}
+
+#[test]
+fn nodes_at_rest_have_the_version_that_was_asked_for() {
+    let mut now = usual();
+    let pool = now.pools.get_mut("a").unwrap();
+    pool["spec"]["release"]["image"] = json!("registry.example.com/release:v1.35.8");
+    pool["status"]["version"] = json!("1.35.8");
+    let of_versions = |now: &Snapshot| {
+        let wrong = left_over(&Asked::default(), now);
+        wrong.into_iter().filter(|text| text.starts_with("versions")).count()
+    };
+    for node in now.hosted.as_mut().unwrap().nodes.values_mut() {
+        node["status"]["nodeInfo"]["kubeletVersion"] = json!("v1.35.8");
+    }
+    assert_eq!(of_versions(&now), 0);
+    now.pools.get_mut("a").unwrap()["spec"]["release"]["image"] = json!("registry.example.com/release:v1.35.7");
+    assert_eq!(of_versions(&now), 3, "two nodes and the pool");
+    now.pools.get_mut("a").unwrap()["spec"]["release"]["image"] = json!("registry.example.com/release:v1.36.0");
+    assert_eq!(of_versions(&now), 0, "the control plane is not there yet");
 }
 
 #[test]
