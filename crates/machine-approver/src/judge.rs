@@ -11,7 +11,7 @@ use kube::ResourceExt as _;
 use thiserror::Error;
 
 use crate::{
-    machine::{node, node_names, serving_addresses, serving_names},
+    machine::{node, node_names, past_names, serving_addresses, serving_names},
     request::{Claim, Purpose, read},
 };
 
@@ -170,7 +170,7 @@ fn check_first(
         return Err(Refusal::SecondNode { machine: name, node });
     }
     // Under any of its names: who has fetched one configuration may try them all.
-    for node in node_names(machine) {
+    for node in past_names(machine) {
         if surroundings.has_node(&node) {
             return Err(Refusal::SecondNode { machine: name, node });
         }

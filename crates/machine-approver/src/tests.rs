@@ -152,6 +152,13 @@ impl<'a> Ask<'a> {
         object
     }
 
+    fn approved(&self) -> CertificateSigningRequest {
+        let mut object = self.object();
+        let status = json!({"conditions": [{"type": "Approved", "status": "True"}]});
+        object.status = serde_json::from_value(status).unwrap();
+        object
+    }
+
     fn pem(&self) -> String {
         let mut params = CertificateParams::default();
         params.distinguished_name = DistinguishedName::new();
@@ -222,9 +229,27 @@ fn machines_that_exist_are_let_in() {
     let all = SERVE.also(&["a", "a.internal", "a.example.com", "10.0.0.1", "fd00::1"]);
     assert_eq!(all.judged(&became), approved(Purpose::Serving));
     // A provider that tells no names calls hosts as their machines.
-    let nameless = table_with(&json!({"addresses": []}));
+    let nameless = table_with(&json!({"addresses": [], "initialization": {"infrastructureProvisioned": true}}));
     let ask = FIRST.named("system:node:m-a");
     assert!(matches!(ask.judged(&nameless), Verdict::Approved { node, .. } if node == "m-a"));
+}
+
+#[test]
+fn names_that_come_late_do_not_make_a_second_node() {
+    let own = FIRST.named("system:node:m-a");
+    for steps in [json!({}), json!({"infrastructureProvisioned": false})] {
+        let unmade = table_with(&json!({"addresses": [], "initialization": steps}));
+        check_refused("no host yet", &own.judged(&unmade), "no machine for node m-a");
+    }
+    // It was let in under its own name, and then its provider told others.
+    let joined = Table {
+        nodes: vec!["m-a"],
+        ..table()
+    };
+    check_refused("it has a node", &FIRST.judged(&joined), "machine m-a is node m-a already");
+    let given = table();
+    given.requests.borrow_mut().push(Arc::new(own.called("0").approved()));
+    check_refused("it has a certificate", &FIRST.judged(&given), "first certificate already");
 }
 
 #[test]
@@ -294,8 +319,7 @@ fn a_machine_becomes_one_node_once() {
     }
     // Somebody has a certificate under one of the two names, and has not shown up yet.
     for name in ["system:node:a", "system:node:a.internal"] {
-        let mut given = FIRST.named(name).called("0").object();
-        given.status = serde_json::from_value(json!({"conditions": [{"type": "Approved", "status": "True"}]})).unwrap();
+        let mut given = FIRST.named(name).called("0").approved();
         let table = table();
         table.requests.borrow_mut().push(Arc::new(given.clone()));
         check_refused(name, &FIRST.judged(&table), "first certificate already");
