@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::{
     judge::{Refusal, Surroundings, Verdict, judge},
     machine::node_names,
-    request::{Purpose, approved_node},
+    request::{Purpose, approved_node, pending_node},
 };
 
 const CLIENT: &str = "kubernetes.io/kube-apiserver-client-kubelet";
@@ -37,6 +37,12 @@ impl Surroundings for Table {
     fn approved(&self, node: &str) -> Vec<Arc<CertificateSigningRequest>> {
         let requests = self.requests.borrow();
         let is_meant = |request: &&Arc<CertificateSigningRequest>| approved_node(request).as_deref() == Some(node);
+        requests.iter().filter(is_meant).cloned().collect()
+    }
+
+    fn pending(&self, node: &str) -> Vec<Arc<CertificateSigningRequest>> {
+        let requests = self.requests.borrow();
+        let is_meant = |request: &&Arc<CertificateSigningRequest>| pending_node(request).as_deref() == Some(node);
         requests.iter().filter(is_meant).cloned().collect()
     }
 }
@@ -246,10 +252,18 @@ fn names_that_come_late_do_not_make_a_second_node() {
         nodes: vec!["m-a"],
         ..table()
     };
-    check_refused("it has a node", &FIRST.judged(&joined), "machine m-a is node m-a already");
+    check_refused(
+        "it has a node",
+        &FIRST.judged(&joined),
+        "machine m-a is node m-a already",
+    );
     let given = table();
     given.requests.borrow_mut().push(Arc::new(own.called("0").approved()));
-    check_refused("it has a certificate", &FIRST.judged(&given), "first certificate already");
+    check_refused(
+        "it has a certificate",
+        &FIRST.judged(&given),
+        "first certificate already",
+    );
 }
 
 #[test]
@@ -340,6 +354,52 @@ fn a_machine_becomes_one_node_once() {
 }
 
 #[test]
+fn of_two_keys_that_ask_for_one_machine_neither_is_believed() {
+    let own = FIRST.object();
+    let judged_beside = |rival: CertificateSigningRequest| {
+        let table = table();
+        table
+            .requests
+            .replace(vec![Arc::new(own.clone()), Arc::new(rival.clone())]);
+        [judge(&own, &table), judge(&rival, &table)]
+    };
+    let rival = FIRST.called("2");
+    for name in ["system:node:a", "system:node:a.internal"] {
+        for verdict in judged_beside(rival.clone().named(name).object()) {
+            check_refused(name, &verdict, "asks for machine m-a with another key");
+        }
+    }
+    let mut again = own.clone();
+    again.metadata.uid = Some("2".to_owned());
+    let mut denied = rival.object();
+    denied.status = serde_json::from_value(json!({"conditions": [{"type": "Denied", "status": "True"}]})).unwrap();
+    let mut garbage = rival.object();
+    garbage.spec.request = ByteString(b"garbage".to_vec());
+    let mut unsigned = rival.object();
+    unsigned.spec.request = ByteString(forged(&unsigned));
+    for (what, harmless) in [
+        ("the same key", again),
+        ("denied", denied),
+        ("garbage", garbage),
+        ("without the key", unsigned),
+        (
+            "for a machine before",
+            rival.clone().at("2025-12-31T00:00:00Z").object(),
+        ),
+        ("for another machine", rival.clone().named("system:node:bb").object()),
+        ("to serve", SERVE.called("2").object()),
+        ("by somebody else", rival.clone().by("alice").object()),
+        (
+            "with a form that is never approved",
+            rival.of("system:masters").object(),
+        ),
+    ] {
+        let [verdict, _] = judged_beside(harmless);
+        assert_eq!(verdict, approved(Purpose::FirstClient), "{what}");
+    }
+}
+
+#[test]
 fn machines_that_leave_or_cannot_be_told_apart_are_refused() {
     let mut leaving = machine("m-a", "a", &json!({}));
     leaving.metadata.deletion_timestamp = serde_json::from_value(json!("2026-01-01T12:01:00Z")).unwrap();
@@ -403,19 +463,23 @@ fn forged_serving_certificates_are_refused() {
     );
 }
 
+/// The same request with another signature.
+fn forged(object: &CertificateSigningRequest) -> Vec<u8> {
+    let pem = String::from_utf8(object.spec.request.0.clone()).unwrap();
+    // The last bytes are the signature.
+    let lines: Vec<&str> = pem.lines().collect();
+    let (last, rest) = (lines[lines.len() - 2], &lines[..lines.len() - 2]);
+    let place = last.len() / 2;
+    let other = if last.as_bytes()[place] == b'A' { "B" } else { "A" };
+    let last = format!("{}{other}{}", &last[..place], &last[place + 1..]);
+    format!("{}\n{last}\n{}\n", rest.join("\n"), lines[lines.len() - 1]).into_bytes()
+}
+
 #[test]
 fn who_does_not_have_the_key_is_refused() {
     for ask in [FIRST, SERVE] {
         let mut object = ask.object();
-        let pem = String::from_utf8(object.spec.request.0.clone()).unwrap();
-        // The last bytes are the signature.
-        let lines: Vec<&str> = pem.lines().collect();
-        let (last, rest) = (lines[lines.len() - 2], &lines[..lines.len() - 2]);
-        let place = last.len() / 2;
-        let other = if last.as_bytes()[place] == b'A' { "B" } else { "A" };
-        let last = format!("{}{other}{}", &last[..place], &last[place + 1..]);
-        let pem = format!("{}\n{last}\n{}\n", rest.join("\n"), lines[lines.len() - 1]);
-        object.spec.request = ByteString(pem.into_bytes());
+        object.spec.request = ByteString(forged(&object));
         let Verdict::Refused(refusal) = judge(&object, &table()) else {
             panic!("it is forged")
         };
