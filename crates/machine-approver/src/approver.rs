@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use hyperplane_api::cluster_api::machine::Machine;
-use hyperplane_runtime::{Context, Failure, Manager, Next, ObjectKey, Reconciler, Store, Watch};
+use hyperplane_runtime::{Context, EventType, Failure, Manager, Next, ObjectKey, Reconciler, Store, Watch};
 use k8s_openapi::api::{certificates::v1::CertificateSigningRequest, core::v1::Node};
 use kube::{
     Api, ResourceExt as _,
@@ -14,10 +14,10 @@ use kube::{
 use serde_json::{Value, json};
 
 use crate::{
-    judge::{Surroundings, Verdict, judge},
+    judge::{Refusal, Surroundings, Verdict, judge},
     machine::node_names,
     memory::Memory,
-    request::{Purpose, approved_node},
+    request::{Purpose, approved_node, pending_node},
 };
 
 /// The name of the controller, and of its field manager for ever.
@@ -26,12 +26,18 @@ pub const NAME: &str = "machine-approver";
 /// The index of machines, and of requests that were approved, by the names of their nodes.
 const INDEX: &str = "node";
 
+/// The index of requests that wait for a first certificate, by the names of their nodes.
+const PENDING: &str = "pending-node";
+
 /// How often a request that was refused is judged again. Machines are watched in another cluster, whose changes trigger
 /// nothing here; judging asks no server.
 const AGAIN: Duration = Duration::from_secs(5);
 
 /// The reason of the condition.
 const REASON: &str = "MachineApproved";
+
+/// The reason of the event about requests of which at most one is a machine's.
+const CONTESTED: &str = "MachineContested";
 
 /// What is watched of Nodes: which there are.
 type NodeName = PartialObjectMeta<Node>;
@@ -54,6 +60,7 @@ pub(crate) fn register(manager: &mut Manager, machines: &Store<Machine>, memory:
     let watch = Watch::<CertificateSigningRequest>::all();
     let requests = manager.store(watch.clone());
     requests.add_index(INDEX, |request| approved_node(request).into_iter().collect());
+    requests.add_index(PENDING, |request| pending_node(request).into_iter().collect());
     let nodes = manager.store(Watch::<NodeName>::all());
     let approver = Approver {
         requests,
@@ -85,10 +92,7 @@ impl Reconciler for Approver {
                 Ok(Next::OnChange)
             }
             Verdict::Refused(refusal) => {
-                let reason = refusal.to_string();
-                if self.memory.say(&request, &reason) {
-                    tracing::info!(request, reason, "A request for a certificate is not approved.");
-                }
+                self.tell(context, &request, &refusal);
                 Ok(Next::After(AGAIN))
             }
             Verdict::Approved { purpose, machine, node } => {
@@ -108,6 +112,23 @@ impl Reconciler for Approver {
     }
 }
 
+impl Approver {
+    /// Says why a request is not approved, once. Of one that is contested the hosted cluster is told as well: only
+    /// somebody who knows the machine can decide.
+    fn tell(&self, context: &Context, request: &str, refusal: &Refusal) {
+        let reason = refusal.to_string();
+        if !self.memory.say(request, &reason) {
+            return;
+        }
+        if matches!(refusal, Refusal::Contested { .. }) {
+            tracing::error!(request, reason, "A request for a certificate is contested.");
+            context.event(EventType::Warning, CONTESTED, reason);
+        } else {
+            tracing::info!(request, reason, "A request for a certificate is not approved.");
+        }
+    }
+}
+
 impl Surroundings for Approver {
     fn machines(&self, node: &str) -> Vec<Arc<Machine>> {
         self.machines.by_index(INDEX, node)
@@ -121,6 +142,10 @@ impl Surroundings for Approver {
         let mut approved = self.requests.by_index(INDEX, node);
         approved.extend(self.memory.given(node));
         approved
+    }
+
+    fn pending(&self, node: &str) -> Vec<Arc<CertificateSigningRequest>> {
+        self.requests.by_index(PENDING, node)
     }
 }
 

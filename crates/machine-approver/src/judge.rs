@@ -11,7 +11,7 @@ use kube::ResourceExt as _;
 use thiserror::Error;
 
 use crate::{
-    machine::{node, node_names, serving_addresses, serving_names},
+    machine::{node, node_names, past_names, serving_addresses, serving_names},
     request::{Claim, Purpose, read},
 };
 
@@ -26,6 +26,8 @@ pub trait Surroundings {
     fn has_node(&self, node: &str) -> bool;
     /// The requests with which a node of this name was given its first certificate.
     fn approved(&self, node: &str) -> Vec<Arc<CertificateSigningRequest>>;
+    /// The requests that wait for the first certificate of a node of this name, in a fixed order.
+    fn pending(&self, node: &str) -> Vec<Arc<CertificateSigningRequest>>;
 }
 
 /// What becomes of a request.
@@ -89,6 +91,17 @@ pub enum Refusal {
     /// The machine was given a certificate already.
     #[error("machine {0} was given its first certificate already")]
     SecondCertificate(String),
+    /// Somebody else asks in the place of the machine, and nobody can tell which of them it is.
+    #[error(
+        "request {rival} asks for machine {machine} with another key: \
+         it waits until one of them is denied or deleted, and that should be the one which the machine did not make"
+    )]
+    Contested {
+        /// The machine.
+        machine: String,
+        /// The other request.
+        rival: String,
+    },
     /// A name that is not the machine's.
     #[error("{name:?} is no name of machine {machine}")]
     Name {
@@ -130,7 +143,10 @@ fn check(
 ) -> Result<Arc<Machine>, Refusal> {
     let machine = find(&claim.node, surroundings)?;
     match claim.purpose {
-        Purpose::FirstClient => check_first(object, &machine, surroundings)?,
+        Purpose::FirstClient => {
+            check_first(object, &machine, surroundings)?;
+            check_alone(object, claim, &machine, surroundings)?;
+        }
         Purpose::Serving => check_names(claim, &machine)?,
     }
     // Last, because it costs most.
@@ -170,7 +186,7 @@ fn check_first(
         return Err(Refusal::SecondNode { machine: name, node });
     }
     // Under any of its names: who has fetched one configuration may try them all.
-    for node in node_names(machine) {
+    for node in past_names(machine) {
         if surroundings.has_node(&node) {
             return Err(Refusal::SecondNode { machine: name, node });
         }
@@ -183,6 +199,35 @@ fn check_first(
         }
     }
     Ok(())
+}
+
+/// All machines ask as the same identity, and each can see what the others ask for. While a request waits, another machine
+/// may ask for the same node; who comes first must not decide, because that is whose timer fires first.
+fn check_alone(
+    object: &CertificateSigningRequest,
+    claim: &Claim,
+    machine: &Machine,
+    surroundings: &impl Surroundings,
+) -> Result<(), Refusal> {
+    let is_rival = |other: &Arc<CertificateSigningRequest>| {
+        other.metadata.uid != object.metadata.uid && !is_older(other, machine) && has_other_key(other, claim)
+    };
+    let names = node_names(machine);
+    let mut pending = names.iter().flat_map(|node| surroundings.pending(node));
+    // One is enough: however many there are, each judgement stays cheap.
+    pending.find(is_rival).map_or(Ok(()), |rival| {
+        Err(Refusal::Contested {
+            machine: machine.name_any(),
+            rival: rival.name_any(),
+        })
+    })
+}
+
+/// Whether a request could be approved for another key. Who does not have the key that it names keeps nobody out.
+fn has_other_key(other: &CertificateSigningRequest, claim: &Claim) -> bool {
+    read(other).ok().flatten().is_some_and(|other| {
+        other.request.public_key != claim.request.public_key && other.request.check_signature().is_ok()
+    })
 }
 
 /// A request that waits for a machine of some name must not get its certificate once there is one. What has no time was

@@ -13,7 +13,8 @@ pub fn node(machine: &Machine) -> Option<&str> {
 }
 
 /// Under which names its Node may come: the one that it has, or those that the provider knows the host by. Where the
-/// provider tells none, a host is called as its machine is.
+/// provider has made the host and tells none, it is called as its machine is. Before that there is no host that could ask,
+/// and the names may still come.
 pub fn node_names(machine: &Machine) -> BTreeSet<String> {
     if let Some(node) = node(machine) {
         return BTreeSet::from([node.to_owned()]);
@@ -22,9 +23,17 @@ pub fn node_names(machine: &Machine) -> BTreeSet<String> {
         machine,
         &[MachineAddressType::Hostname, MachineAddressType::InternalDns],
     );
-    if names.is_empty() {
+    if names.is_empty() && is_provisioned(machine) {
         return BTreeSet::from([machine.name_any()]);
     }
+    names
+}
+
+/// Under which names it may be a node already: also under its own, with which it was let in if its provider told the
+/// others late.
+pub fn past_names(machine: &Machine) -> BTreeSet<String> {
+    let mut names = node_names(machine);
+    names.insert(machine.name_any());
     names
 }
 
@@ -45,6 +54,14 @@ pub fn serving_addresses(machine: &Machine) -> BTreeSet<IpAddr> {
     let kinds = [MachineAddressType::InternalIp, MachineAddressType::ExternalIp];
     let addresses = addresses(machine, &kinds);
     addresses.filter_map(|address| address.parse().ok()).collect()
+}
+
+fn is_provisioned(machine: &Machine) -> bool {
+    let initialization = machine
+        .status
+        .as_ref()
+        .and_then(|status| status.initialization.as_ref());
+    initialization.and_then(|found| found.infrastructure_provisioned) == Some(true)
 }
 
 fn names_of(machine: &Machine, kinds: &[MachineAddressType]) -> BTreeSet<String> {

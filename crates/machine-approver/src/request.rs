@@ -52,6 +52,13 @@ pub fn approved_node(object: &CertificateSigningRequest) -> Option<String> {
     Some(request.common_name.strip_prefix(NODE_PREFIX)?.to_owned())
 }
 
+/// The node whose first certificate this request waits for. What is not well formed, or not asked for by a machine, waits
+/// for nothing.
+pub fn pending_node(object: &CertificateSigningRequest) -> Option<String> {
+    let claim = read(object).ok()??;
+    (claim.purpose == Purpose::FirstClient).then_some(claim.node)
+}
+
 /// Reads a request; nothing if it is not for us. Renewals are not: Kubernetes approves those of a node by itself.
 pub fn read(object: &CertificateSigningRequest) -> Result<Option<Claim>, Refusal> {
     let spec = &object.spec;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::{
     judge::{Refusal, Surroundings, Verdict, judge},
     machine::node_names,
-    request::{Purpose, approved_node},
+    request::{Purpose, approved_node, pending_node},
 };
 
 const CLIENT: &str = "kubernetes.io/kube-apiserver-client-kubelet";
@@ -37,6 +37,12 @@ impl Surroundings for Table {
     fn approved(&self, node: &str) -> Vec<Arc<CertificateSigningRequest>> {
         let requests = self.requests.borrow();
         let is_meant = |request: &&Arc<CertificateSigningRequest>| approved_node(request).as_deref() == Some(node);
+        requests.iter().filter(is_meant).cloned().collect()
+    }
+
+    fn pending(&self, node: &str) -> Vec<Arc<CertificateSigningRequest>> {
+        let requests = self.requests.borrow();
+        let is_meant = |request: &&Arc<CertificateSigningRequest>| pending_node(request).as_deref() == Some(node);
         requests.iter().filter(is_meant).cloned().collect()
     }
 }
@@ -152,6 +158,13 @@ impl<'a> Ask<'a> {
         object
     }
 
+    fn approved(&self) -> CertificateSigningRequest {
+        let mut object = self.object();
+        let status = json!({"conditions": [{"type": "Approved", "status": "True"}]});
+        object.status = serde_json::from_value(status).unwrap();
+        object
+    }
+
     fn pem(&self) -> String {
         let mut params = CertificateParams::default();
         params.distinguished_name = DistinguishedName::new();
@@ -222,9 +235,35 @@ fn machines_that_exist_are_let_in() {
     let all = SERVE.also(&["a", "a.internal", "a.example.com", "10.0.0.1", "fd00::1"]);
     assert_eq!(all.judged(&became), approved(Purpose::Serving));
     // A provider that tells no names calls hosts as their machines.
-    let nameless = table_with(&json!({"addresses": []}));
+    let nameless = table_with(&json!({"addresses": [], "initialization": {"infrastructureProvisioned": true}}));
     let ask = FIRST.named("system:node:m-a");
     assert!(matches!(ask.judged(&nameless), Verdict::Approved { node, .. } if node == "m-a"));
+}
+
+#[test]
+fn names_that_come_late_do_not_make_a_second_node() {
+    let own = FIRST.named("system:node:m-a");
+    for steps in [json!({}), json!({"infrastructureProvisioned": false})] {
+        let unmade = table_with(&json!({"addresses": [], "initialization": steps}));
+        check_refused("no host yet", &own.judged(&unmade), "no machine for node m-a");
+    }
+    // It was let in under its own name, and then its provider told others.
+    let joined = Table {
+        nodes: vec!["m-a"],
+        ..table()
+    };
+    check_refused(
+        "it has a node",
+        &FIRST.judged(&joined),
+        "machine m-a is node m-a already",
+    );
+    let given = table();
+    given.requests.borrow_mut().push(Arc::new(own.called("0").approved()));
+    check_refused(
+        "it has a certificate",
+        &FIRST.judged(&given),
+        "first certificate already",
+    );
 }
 
 #[test]
@@ -294,8 +333,7 @@ fn a_machine_becomes_one_node_once() {
     }
     // Somebody has a certificate under one of the two names, and has not shown up yet.
     for name in ["system:node:a", "system:node:a.internal"] {
-        let mut given = FIRST.named(name).called("0").object();
-        given.status = serde_json::from_value(json!({"conditions": [{"type": "Approved", "status": "True"}]})).unwrap();
+        let mut given = FIRST.named(name).called("0").approved();
         let table = table();
         table.requests.borrow_mut().push(Arc::new(given.clone()));
         check_refused(name, &FIRST.judged(&table), "first certificate already");
@@ -312,6 +350,52 @@ fn a_machine_becomes_one_node_once() {
             approved(Purpose::FirstClient),
             "it was for a machine before"
         );
+    }
+}
+
+#[test]
+fn of_two_keys_that_ask_for_one_machine_neither_is_believed() {
+    let own = FIRST.object();
+    let judged_beside = |rival: CertificateSigningRequest| {
+        let table = table();
+        table
+            .requests
+            .replace(vec![Arc::new(own.clone()), Arc::new(rival.clone())]);
+        [judge(&own, &table), judge(&rival, &table)]
+    };
+    let rival = FIRST.called("2");
+    for name in ["system:node:a", "system:node:a.internal"] {
+        for verdict in judged_beside(rival.clone().named(name).object()) {
+            check_refused(name, &verdict, "asks for machine m-a with another key");
+        }
+    }
+    let mut again = own.clone();
+    again.metadata.uid = Some("2".to_owned());
+    let mut denied = rival.object();
+    denied.status = serde_json::from_value(json!({"conditions": [{"type": "Denied", "status": "True"}]})).unwrap();
+    let mut garbage = rival.object();
+    garbage.spec.request = ByteString(b"garbage".to_vec());
+    let mut unsigned = rival.object();
+    unsigned.spec.request = ByteString(forged(&unsigned));
+    for (what, harmless) in [
+        ("the same key", again),
+        ("denied", denied),
+        ("garbage", garbage),
+        ("without the key", unsigned),
+        (
+            "for a machine before",
+            rival.clone().at("2025-12-31T00:00:00Z").object(),
+        ),
+        ("for another machine", rival.clone().named("system:node:bb").object()),
+        ("to serve", SERVE.called("2").object()),
+        ("by somebody else", rival.clone().by("alice").object()),
+        (
+            "with a form that is never approved",
+            rival.of("system:masters").object(),
+        ),
+    ] {
+        let [verdict, _] = judged_beside(harmless);
+        assert_eq!(verdict, approved(Purpose::FirstClient), "{what}");
     }
 }
 
@@ -379,19 +463,23 @@ fn forged_serving_certificates_are_refused() {
     );
 }
 
+/// The same request with another signature.
+fn forged(object: &CertificateSigningRequest) -> Vec<u8> {
+    let pem = String::from_utf8(object.spec.request.0.clone()).unwrap();
+    // The last bytes are the signature.
+    let lines: Vec<&str> = pem.lines().collect();
+    let (last, rest) = (lines[lines.len() - 2], &lines[..lines.len() - 2]);
+    let place = last.len() / 2;
+    let other = if last.as_bytes()[place] == b'A' { "B" } else { "A" };
+    let last = format!("{}{other}{}", &last[..place], &last[place + 1..]);
+    format!("{}\n{last}\n{}\n", rest.join("\n"), lines[lines.len() - 1]).into_bytes()
+}
+
 #[test]
 fn who_does_not_have_the_key_is_refused() {
     for ask in [FIRST, SERVE] {
         let mut object = ask.object();
-        let pem = String::from_utf8(object.spec.request.0.clone()).unwrap();
-        // The last bytes are the signature.
-        let lines: Vec<&str> = pem.lines().collect();
-        let (last, rest) = (lines[lines.len() - 2], &lines[..lines.len() - 2]);
-        let place = last.len() / 2;
-        let other = if last.as_bytes()[place] == b'A' { "B" } else { "A" };
-        let last = format!("{}{other}{}", &last[..place], &last[place + 1..]);
-        let pem = format!("{}\n{last}\n{}\n", rest.join("\n"), lines[lines.len() - 1]);
-        object.spec.request = ByteString(pem.into_bytes());
+        object.spec.request = ByteString(forged(&object));
         let Verdict::Refused(refusal) = judge(&object, &table()) else {
             panic!("it is forged")
         };

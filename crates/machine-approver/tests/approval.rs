@@ -5,6 +5,7 @@
 use std::{
     convert::Infallible,
     fs,
+    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -47,7 +48,13 @@ fn cluster(objects: Vec<(&'static str, Vec<Value>)>, writes: mpsc::UnboundedSend
                 (Method::PATCH, _) => {
                     let body = body.collect_bytes().await.unwrap();
                     writes.send((path, serde_json::from_slice(&body).unwrap())).ok();
-                    request_of("answered", "0").to_string()
+                    request_of("answered", "0", &KeyPair::generate().unwrap()).to_string()
+                }
+                (Method::POST, _) => {
+                    let body = body.collect_bytes().await.unwrap();
+                    writes.send((path, serde_json::from_slice(&body).unwrap())).ok();
+                    *answer.status_mut() = http::StatusCode::CREATED;
+                    String::from_utf8(body.to_vec()).unwrap()
                 }
                 _ => {
                     *answer.status_mut() = http::StatusCode::NOT_FOUND;
@@ -62,12 +69,12 @@ fn cluster(objects: Vec<(&'static str, Vec<Value>)>, writes: mpsc::UnboundedSend
 }
 
 /// A request for the first certificate of node a.
-fn request_of(name: &str, uid: &str) -> Value {
+fn request_of(name: &str, uid: &str, key: &KeyPair) -> Value {
     let mut params = CertificateParams::default();
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::OrganizationName, "system:nodes");
     params.distinguished_name.push(DnType::CommonName, "system:node:a");
-    let request = params.serialize_request(&KeyPair::generate().unwrap()).unwrap();
+    let request = params.serialize_request(key).unwrap();
     let created = "2026-01-01T12:05:00Z";
     json!({
         "apiVersion": "certificates.k8s.io/v1",
@@ -96,6 +103,18 @@ fn machine() -> Value {
     })
 }
 
+fn settings(kubeconfig: PathBuf, reach: Reach) -> Settings {
+    Settings {
+        namespace: "clusters-one".to_owned(),
+        kubeconfig,
+        reach,
+        health: Health::default(),
+        instance: "one".to_owned(),
+        clock: Clock::anchored("2026-01-01T12:06:00Z".parse().unwrap()),
+        seed: 1,
+    }
+}
+
 fn kubeconfig(token: &str) -> String {
     format!(
         "{{apiVersion: v1, kind: Config, current-context: a, \
@@ -115,25 +134,19 @@ async fn one_of_two_requests_for_a_machine_is_approved_by_a_real_kubeconfig_that
         vec![("/namespaces/clusters-one/machines", vec![machine()])],
         sender.clone(),
     );
-    let requests = vec![request_of("first", "1"), request_of("second", "2")];
+    let key = KeyPair::generate().unwrap();
+    let requests = vec![request_of("first", "1", &key), request_of("second", "2", &key)];
     let hosted = cluster(
         vec![("/certificatesigningrequests", requests), ("/nodes", vec![])],
         sender,
     );
     let connects = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&connects);
-    let settings = Settings {
-        namespace: "clusters-one".to_owned(),
-        kubeconfig: path.clone(),
-        reach: Reach::by(move |_| {
-            counted.fetch_add(1, Ordering::Relaxed);
-            Ok(hosted.clone())
-        }),
-        health: Health::default(),
-        instance: "one".to_owned(),
-        clock: Clock::anchored("2026-01-01T12:06:00Z".parse().unwrap()),
-        seed: 1,
-    };
+    let reach = Reach::by(move |_| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        Ok(hosted.clone())
+    });
+    let settings = settings(path.clone(), reach);
     let stop = CancellationToken::new();
     let look = async {
         tokio::time::sleep(Duration::from_mins(1)).await;
@@ -159,17 +172,50 @@ async fn one_of_two_requests_for_a_machine_is_approved_by_a_real_kubeconfig_that
 }
 
 #[tokio::test(start_paused = true)]
+async fn two_keys_for_a_machine_wait_until_one_request_is_gone() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("kubeconfig");
+    fs::write(&path, kubeconfig("one")).unwrap();
+    let (sender, mut writes) = mpsc::unbounded_channel();
+    let machines = vec![("/namespaces/clusters-one/machines", vec![machine()])];
+    let management = cluster(machines, sender.clone());
+    let [own, forged] =
+        [("own", "1"), ("forged", "2")].map(|(name, uid)| request_of(name, uid, &KeyPair::generate().unwrap()));
+    let hosted = |requests: Vec<Value>| {
+        let objects = vec![("/certificatesigningrequests", requests), ("/nodes", vec![])];
+        cluster(objects, sender.clone())
+    };
+    let (contested, resolved) = (hosted(vec![own.clone(), forged]), hosted(vec![own]));
+    let connects = AtomicUsize::new(0);
+    let reach = Reach::by(move |_| match connects.fetch_add(1, Ordering::Relaxed) {
+        0 => Ok(contested.clone()),
+        _ => Ok(resolved.clone()),
+    });
+    let settings = settings(path.clone(), reach);
+    let stop = CancellationToken::new();
+    let look = async {
+        let mut told = Vec::new();
+        while let Ok(Some((path, body))) = timeout(Duration::from_mins(5), writes.recv()).await {
+            assert!(path.ends_with("/events"), "{path}");
+            told.push((body["reason"].clone(), body["involvedObject"]["name"].clone()));
+        }
+        told.sort_by_key(|(_, name)| name.to_string());
+        let contested = |name: &str| (json!("MachineContested"), json!(name));
+        assert_eq!(told, [contested("forged"), contested("own")], "each is told once");
+        fs::write(&path, kubeconfig("two")).unwrap();
+        let (path, _) = timeout(Duration::from_mins(5), writes.recv()).await.unwrap().unwrap();
+        assert!(path.ends_with("/own/approval"), "{path}");
+        stop.cancel();
+    };
+    let (ended, ()) = tokio::join!(run(management, settings, stop.clone()), look);
+    ended.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
 async fn without_the_kind_of_machines_it_waits_until_it_is_told_to_end() {
     let (sender, mut writes) = mpsc::unbounded_channel();
-    let settings = Settings {
-        namespace: "clusters-one".to_owned(),
-        kubeconfig: "/nowhere".into(),
-        reach: Reach::by(|_| panic!("there is nothing to reach for")),
-        health: Health::default(),
-        instance: "one".to_owned(),
-        clock: Clock::anchored("2026-01-01T12:06:00Z".parse().unwrap()),
-        seed: 1,
-    };
+    let reach = Reach::by(|_| panic!("there is nothing to reach for"));
+    let settings = settings("/nowhere".into(), reach);
     let health = settings.health.clone();
     let stop = CancellationToken::new();
     let look = async {

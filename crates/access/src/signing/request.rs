@@ -39,8 +39,8 @@ pub struct Request {
     pub organisations: Vec<String>,
     /// The subject as it was written, to be repeated.
     pub(super) subject: Vec<u8>,
-    /// The key as it was written.
-    pub(super) public_key: Vec<u8>,
+    /// The key as it was written: two requests with the same are by the same asker, if both are signed.
+    pub public_key: Vec<u8>,
     /// The other names of the subject that are understood, as they were written.
     pub(super) names: AlternativeNames,
     der: Vec<u8>,

@@ -47,7 +47,6 @@ fn replicas_and_their_exchange_follow_the_policy() {
         ("kube-scheduler", SINGLE, &[], 1, 1, 0),
         ("kube-scheduler", HIGHLY, &[], 2, 1, 0),
         ("kube-scheduler", HIGHLY, &[DEDICATED_NODES], 2, 1, 0),
-        ("machine-approver", HIGHLY, &[], 1, 1, 0),
     ] {
         let spec = deployment(&with_policy(policy, topology), name);
         let rolling = spec
@@ -61,6 +60,17 @@ fn replicas_and_their_exchange_follow_the_policy() {
             (Some(replicas), number(surge), number(unavailable)),
             "{name} {policy}"
         );
+    }
+}
+
+#[test]
+fn what_holds_no_lease_never_runs_twice() {
+    for policy in [SINGLE, HIGHLY] {
+        let spec = deployment(&with_policy(policy, &[]), "machine-approver");
+        let strategy = spec.strategy.expect("it has a strategy");
+        assert_eq!(spec.replicas, Some(1), "{policy}");
+        assert_eq!(strategy.type_.as_deref(), Some("Recreate"), "{policy}");
+        assert_eq!(strategy.rolling_update, None, "the API server refuses it");
     }
 }
 

@@ -8,6 +8,10 @@ use serde_json::{Value, json};
 use super::{Set, asset};
 
 /// Nodes that join may ask for a certificate, and nodes that joined may renew theirs.
+///
+/// Whoever joins may list and watch all requests, because a kubelet waits for its own that way, under a name that nobody
+/// knows beforehand (client-go, `certificate/csr`). So every machine can know for which node another asks, and the machine
+/// approver has to reckon with a second request for it.
 const BINDINGS: &[(&str, &str, &str)] = &[
     (
         "hyperplane:node-bootstrapper",
