@@ -15,6 +15,7 @@ use std::{sync::Arc, time::Duration};
 use hyperplane_api::{
     cluster_api::{cluster::Cluster, machine::Machine, machine_deployment::MachineDeployment, machine_set::MachineSet},
     constants::finalizers,
+    hypershift::hosted_control_plane::HostedControlPlane,
 };
 use hyperplane_runtime::{
     Context, ControllerBuilder, EventType, Failure, Manager, Next, ObjectKey, Only, Reconciler, Store,
@@ -50,6 +51,7 @@ const CONCURRENCY: usize = 32;
 /// The reconciler of machines.
 pub(crate) struct Machines {
     clusters: Store<Cluster>,
+    control_planes: Store<HostedControlPlane>,
     sets: Store<MachineSet>,
     deployments: Store<MachineDeployment>,
     instances: Instances,
@@ -61,13 +63,14 @@ pub(crate) fn register(manager: &mut Manager, settings: &MachinesSettings, nodes
     let scope = &settings.scope;
     let reconciler = Machines {
         clusters: manager.store(owners::watch(scope)),
+        control_planes: manager.store(scope.watch()),
         sets: manager.store(owners::watch(scope)),
         deployments: manager.store(owners::watch(scope)),
         instances: Instances::new(manager, scope, &settings.infrastructure),
         hosted: nodes.for_controller(manager, scope),
     };
     let (sets, deployments) = (reconciler.sets.clone(), reconciler.deployments.clone());
-    let secrets = reconciler.hosted.secrets().clone();
+    let (secrets, control_planes) = (reconciler.hosted.secrets().clone(), reconciler.control_planes.clone());
     let mut builder = manager
         .controller(NAME, owners::watch::<Machine>(scope), reconciler)
         .on_status()
@@ -77,6 +80,7 @@ pub(crate) fn register(manager: &mut Manager, settings: &MachinesSettings, nodes
         .reads(&sets)
         .reads(&deployments)
         .reads(&secrets)
+        .reads(&control_planes)
         .watches_referenced(owners::watch::<Cluster>(scope), "cluster", cluster_of, title);
     for kind in &settings.infrastructure {
         builder = match kind {

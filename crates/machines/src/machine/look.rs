@@ -16,7 +16,7 @@ use super::{
     facts::{Facts, Infrastructure, NodeFacts},
     infrastructure::InfrastructureKind,
 };
-use crate::{nodes::Found, owners};
+use crate::{counts::is_deleting, nodes::Found, owners};
 
 impl Machines {
     /// Everything that is known of a machine.
@@ -25,6 +25,7 @@ impl Machines {
         let cluster = ObjectKey::namespaced(&namespace, &machine.spec.cluster_name);
         let mut facts = Facts {
             cluster: self.clusters.get(&cluster),
+            has_control_plane: self.has_control_plane(&namespace),
             infrastructure: self.infrastructure(&machine, &namespace),
             node: NodeFacts::Unidentified,
             is_up_to_date: self.is_up_to_date(&machine, &namespace),
@@ -38,6 +39,11 @@ impl Machines {
             facts.node = self.node(&facts, &namespace, is_deleted).await;
         }
         facts
+    }
+
+    fn has_control_plane(&self, namespace: &str) -> bool {
+        let found = self.control_planes.namespace(namespace).all();
+        found.iter().any(|found| !is_deleting(&found.metadata))
     }
 
     fn infrastructure(&self, machine: &Machine, namespace: &str) -> Infrastructure {
