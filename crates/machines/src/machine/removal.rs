@@ -51,6 +51,10 @@ impl Machines {
     async fn advance(&self, context: &Context, facts: &Facts) -> Result<Progress, Failure> {
         let mut current = self.step(facts, false).await;
         if let Stage::Drain(node) = &current {
+            if let NodeFacts::Unseen(no_answer) = &facts.node {
+                // Each of its machines would wait for nothing, and hold up those of others.
+                return Ok(silent(facts, &current, no_answer));
+            }
             match self.empty(facts, node).await {
                 Ok(Drained::Empty) => current = self.step(facts, true).await,
                 Ok(Drained::Waiting { message, is_blocked }) => {

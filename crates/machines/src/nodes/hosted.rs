@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use hyperplane_api::constants::ours;
-use hyperplane_runtime::{Fence, ObjectKey, Reach, Remote, field_manager};
+use hyperplane_runtime::{Fence, ObjectKey, Remote, field_manager};
 use k8s_openapi::{
     ByteString,
     api::{
@@ -18,8 +18,9 @@ use kube::{
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio::time::{Instant, timeout};
 
-use super::{NoAnswer, NodeList, NodeView, PATIENCE, bounded};
+use super::{NoAnswer, NodeList, NodeView, PATIENCE, Whose, bounded};
 
 /// How many objects one request asks for.
 const PAGE: u32 = 500;
@@ -51,15 +52,15 @@ pub(crate) enum Evicted {
 #[derive(Clone)]
 pub(crate) struct HostedCluster {
     remote: Remote,
-    reach: Reach,
+    whose: Whose,
     kubeconfig: ByteString,
 }
 
 impl HostedCluster {
-    pub(super) fn new(client: &Client, fence: &Fence, reach: Reach, kubeconfig: ByteString) -> Self {
+    pub(super) fn new(client: &Client, fence: &Fence, whose: Whose, kubeconfig: ByteString) -> Self {
         Self {
             remote: Remote::new(client, manager(), fence),
-            reach,
+            whose,
             kubeconfig,
         }
     }
@@ -190,18 +191,41 @@ impl HostedCluster {
         self.remote.client().clone()
     }
 
-    /// A request that ends. After one that got no answer, the next begins with a connection of its own.
+    /// A request that ends. One that got no answer is told to all who would ask the same cluster.
     async fn ask<T>(&self, request: impl Future<Output = kube::Result<T>> + Send) -> Result<T, NoAnswer> {
-        let answer = tokio::time::timeout(PATIENCE, request).await;
-        let is_answered = matches!(answer, Ok(Ok(_) | Err(kube::Error::Api(_))));
-        if !is_answered {
-            self.reach.forget(&self.kubeconfig.0);
-        }
-        match answer {
-            Ok(answer) => answer.map_err(NoAnswer::of),
-            Err(_) => Err(NoAnswer::new(&format!("nothing within {} seconds", PATIENCE.as_secs()))),
+        let began = Instant::now();
+        match self.try_ask(request).await {
+            Some(Ok(answer)) => Ok(answer),
+            Some(Err(error)) => {
+                let is_answer = matches!(error, kube::Error::Api(_));
+                let no_answer = NoAnswer::of(error);
+                if !is_answer {
+                    self.whose.note_silence(&no_answer, began);
+                }
+                Err(no_answer)
+            }
+            None => {
+                let no_answer = NoAnswer::new(&nothing());
+                self.whose.note_silence(&no_answer, began);
+                Err(no_answer)
+            }
         }
     }
+
+    /// A request that ends, with nothing if it takes too long. After one that got no answer, the next begins with a
+    /// connection of its own.
+    async fn try_ask<T>(&self, request: impl Future<Output = kube::Result<T>> + Send) -> Option<kube::Result<T>> {
+        let answer = timeout(PATIENCE, request).await.ok();
+        if !matches!(answer, Some(Ok(_) | Err(kube::Error::Api(_)))) {
+            self.whose.forget(&self.kubeconfig);
+        }
+        answer
+    }
+}
+
+/// What is said of a request that took too long.
+fn nothing() -> String {
+    format!("nothing within {} seconds", PATIENCE.as_secs())
 }
 
 /// Whether an eviction was refused for a budget: one that has nothing left, or several where there may be one.

@@ -117,14 +117,16 @@ async fn nobody_empties_nodes_of_a_cluster_that_goes() {
     world.change::<Cluster>("c", finalizers).await;
     let names = world.names().await;
     world.budget("db", "db", 0).await;
-    world
-        .run_pod(&names[0], "db-0", json!({"labels": {"app": "db"}}))
-        .await;
+    world.run_pod(&names[0], "db-0", json!({"labels": {"app": "db"}})).await;
     world.attach(&names[1], &["disk"]).await;
     world.delete::<Cluster>("c").await;
     world.delete::<MachineDeployment>("pool").await;
     world.pass(120).await;
-    assert_eq!(world.names().await, [""; 0], "neither budgets nor volumes are waited for");
+    assert_eq!(
+        world.names().await,
+        [""; 0],
+        "neither budgets nor volumes are waited for"
+    );
     assert_eq!(world.pods().await, ["db-0"], "nobody evicted it");
     assert!(world.here::<Cluster>().get_opt("c").await.unwrap().is_none());
     assert_eq!(world.refusals(), [""; 0]);

@@ -9,4 +9,5 @@ mod life;
 mod repairs;
 #[path = "../../../api/tests/support/samples.rs"]
 mod samples;
+mod silence;
 mod world;

@@ -37,6 +37,7 @@ use k8s_openapi::{
 use kube::{
     Api, Client, Resource, ResourceExt as _,
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
+    client::Body,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -47,6 +48,8 @@ use tokio_util::sync::CancellationToken;
 pub const HOME: &str = "clusters-a";
 /// A namespace of the tenant.
 pub const SHOP: &str = "shop";
+/// The namespace of another tenant, whose API server never answers.
+pub const SILENT: &str = "clusters-silent";
 /// The account of the manager.
 const MANAGER: (&str, &str) = ("hyperplane", "operator");
 /// What the provider holds its objects by.
@@ -117,12 +120,8 @@ impl World {
         create::<Namespace>(&self.hosted, None, json!({"metadata": {"name": SHOP}})).await;
         sleep(Duration::from_secs(5)).await;
         self.grant().await;
-        let kubeconfig = "{apiVersion: v1, kind: Config, current-context: a, \
-             contexts: [{name: a, context: {cluster: a, user: a}}], \
-             clusters: [{name: a, cluster: {server: 'https://a.example:6443'}}], \
-             users: [{name: a, user: {token: one}}]}";
         let secret = json!({"metadata": named(kubeconfigs::SERVICE_NETWORK_ADMIN),
-            "stringData": {"kubeconfig": kubeconfig}});
+            "stringData": {"kubeconfig": kubeconfig("a.example")}});
         create::<Secret>(&self.management, Some(HOME), secret).await;
         let cluster = json!({"metadata": named("c"), "spec": {"paused": false}});
         create::<Cluster>(&self.management, Some(HOME), cluster).await;
@@ -157,12 +156,45 @@ impl World {
         let hosted = self.hosted.clone();
         let settings = MachinesSettings {
             scope: Scope::Everywhere,
-            reach: Reach::by(move |_| Ok(hosted.clone())),
+            reach: Reach::by(move |config| {
+                let is_silent = config.cluster_url.host() == Some(SILENT);
+                Ok(if is_silent { never() } else { hosted.clone() })
+            }),
             infrastructure: vec![InfrastructureKind::Kubevirt],
         };
         register(&mut manager, settings);
         let run = manager.run(self.stop.clone());
         tokio::spawn(async move { run.await.unwrap() });
+    }
+
+    /// Another tenant whose API server never answers, with this many machines that are to become nodes.
+    pub async fn silent_tenant(&self, machines: u32) {
+        let inside = |name: &str| {
+            let mut metadata = named(name);
+            metadata["namespace"] = json!(SILENT);
+            metadata
+        };
+        create::<Namespace>(&self.management, None, json!({"metadata": {"name": SILENT}})).await;
+        let secret = json!({"metadata": inside(kubeconfigs::SERVICE_NETWORK_ADMIN),
+            "stringData": {"kubeconfig": kubeconfig(SILENT)}});
+        create::<Secret>(&self.management, Some(SILENT), secret).await;
+        let cluster = json!({"metadata": inside("c"), "spec": {"paused": false}});
+        create::<Cluster>(&self.management, Some(SILENT), cluster).await;
+        let instances: Api<KubevirtMachine> = Api::namespaced(self.management.clone(), SILENT);
+        for name in (0..machines).map(|number| format!("silent-{number}")) {
+            let provider_id = format!("kubevirt://{name}");
+            let instance = json!({"metadata": inside(&name),
+                "spec": {"providerID": provider_id, "virtualMachineTemplate": {}}});
+            create::<KubevirtMachine>(&self.management, Some(SILENT), instance).await;
+            let status = Patch::Merge(json!({"status": {"initialization": {"provisioned": true}}}));
+            let said = instances.patch_status(&name, &PatchParams::default(), &status).await;
+            drop(said.unwrap());
+            let reference =
+                json!({"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "KubevirtMachine", "name": name});
+            let machine = json!({"metadata": inside(&name), "spec": {"clusterName": "c", "providerID": provider_id,
+                "bootstrap": {"dataSecretName": "one"}, "infrastructureRef": reference}});
+            create::<Machine>(&self.management, Some(SILENT), machine).await;
+        }
     }
 
     /// Lets seconds go by, in which everybody else does their part.
@@ -424,6 +456,24 @@ async fn serve(clock: &Clock, log: Option<Arc<Mutex<Vec<Value>>>>) -> Server {
     tokio::spawn(controllers.run(CancellationToken::new()));
     server.bootstrap().await.unwrap();
     server
+}
+
+/// A kubeconfig for a server.
+fn kubeconfig(host: &str) -> String {
+    format!(
+        "{{apiVersion: v1, kind: Config, current-context: a, \
+         contexts: [{{name: a, context: {{cluster: a, user: a}}}}], \
+         clusters: [{{name: a, cluster: {{server: 'https://{host}:6443'}}}}], \
+         users: [{{name: a, user: {{token: one}}}}]}}"
+    )
+}
+
+/// A server that takes requests and never answers.
+fn never() -> Client {
+    let service = tower::service_fn(|_: http::Request<Body>| {
+        std::future::pending::<Result<http::Response<Body>, std::convert::Infallible>>()
+    });
+    Client::new(service, "default")
 }
 
 /// Metadata of something that we made.
