@@ -71,11 +71,11 @@ pub(crate) fn plan(pods: &[Pod], is_silent: bool, now: Timestamp) -> Plan {
     if is_turn_of_last {
         plan.evict = last;
     } else {
-        plan.left.extend(last.iter().map(queued));
+        plan.left.extend(last.iter().map(|victim| Left::queued(&victim.pod)));
     }
     plan.evict.sort_by(|one, other| one.pod.cmp(&other.pod));
     let later = plan.evict.split_off(plan.evict.len().min(EVICTIONS));
-    plan.left.extend(later.iter().map(queued));
+    plan.left.extend(later.iter().map(|victim| Left::queued(&victim.pod)));
     plan
 }
 
@@ -133,13 +133,6 @@ fn victim(pod: &Pod) -> Victim {
 
 fn key(pod: &Pod) -> ObjectKey {
     ObjectKey::of(pod)
-}
-
-fn queued(victim: &Victim) -> Left {
-    Left {
-        reason: LeftReason::Queued,
-        pod: victim.pod.clone(),
-    }
 }
 
 #[cfg(test)]

@@ -125,6 +125,11 @@ pub(crate) fn next_look(facts: &Facts, stage: &Stage, is_blocked: bool) -> Durat
     end.map_or(usual, |end| usual.min(end.max(Duration::from_secs(1))))
 }
 
+/// Whether the status tells that a drain has begun.
+pub(crate) fn is_drain_begun(facts: &Facts) -> bool {
+    known_times(facts).node_drain_start_time.is_some()
+}
+
 /// For how long a drain has been tried when it is given up; none while it goes on, or where it has no limit.
 pub(crate) fn drain_given_up(facts: &Facts) -> Option<Duration> {
     let start = known_times(facts).node_drain_start_time?;

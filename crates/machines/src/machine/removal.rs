@@ -12,7 +12,7 @@ use kube::ResourceExt as _;
 
 use super::{
     Machines,
-    deletion::{Ending, Stage, drain_given_up, ending, is_removal_over, next_look, stage},
+    deletion::{Ending, Stage, drain_given_up, ending, is_drain_begun, is_removal_over, next_look, stage},
     facts::{Facts, Infrastructure, NodeFacts},
     status::{paused_status, status},
 };
@@ -55,6 +55,7 @@ impl Machines {
                 // Each of its machines would wait for nothing, and hold up those of others.
                 return Ok(silent(facts, &current, no_answer));
             }
+            self.begin_drain(context, facts, &current).await?;
             match self.empty(facts, node).await {
                 Ok(Drained::Empty) => current = self.step(facts, true).await,
                 Ok(Drained::Waiting { message, is_blocked }) => {
@@ -84,6 +85,16 @@ impl Machines {
             }
             _ => Ok(waiting(facts, &current, None, true)),
         }
+    }
+
+    /// Tells that a drain begins before the first pod is told to go: its limit counts from there, and a run that is cut
+    /// short in the middle of it must not begin anew each time.
+    async fn begin_drain(&self, context: &Context, facts: &Facts, stage: &Stage) -> Result<(), Failure> {
+        if is_drain_begun(facts) {
+            return Ok(());
+        }
+        let status = status(facts, Some(&ending(facts, stage, None)));
+        context.apply_status(facts.machine.as_ref(), &status).await.map(drop)
     }
 
     /// The step that a deletion is at. Volumes of pods that stay are no reason to wait.

@@ -130,7 +130,8 @@ impl HostedCluster {
         self.list(api, ListParams::default()).await
     }
 
-    /// Asks that a pod go, and no other of its name.
+    /// Asks that a pod go, and no other of its name. That it takes too long concerns this pod only: whoever has to agree to
+    /// evictions in the hosted cluster may be slow for one pod and not for others.
     pub(crate) async fn evict(
         &self,
         pod: &ObjectKey,
@@ -150,20 +151,21 @@ impl HostedCluster {
             delete_options: Some(options),
             ..EvictParams::default()
         };
-        self.ask(async {
-            match api.evict(&pod.name, &parameters).await {
-                Ok(_) => Ok(Evicted::Accepted),
-                Err(kube::Error::Api(status)) if status.is_not_found() => Ok(Evicted::Gone),
-                Err(kube::Error::Api(status)) if status.is_conflict() => Ok(Evicted::Changed),
-                // Whatever else it says concerns this pod; the others may still go.
-                Err(kube::Error::Api(status)) => Ok(Evicted::Refused {
-                    answer: bounded(&status.message),
-                    is_budget: is_of_budget(&status),
-                }),
-                Err(error) => Err(error),
-            }
-        })
-        .await
+        match self.try_ask(api.evict(&pod.name, &parameters)).await {
+            Some(Ok(_)) => Ok(Evicted::Accepted),
+            Some(Err(kube::Error::Api(status))) if status.is_not_found() => Ok(Evicted::Gone),
+            Some(Err(kube::Error::Api(status))) if status.is_conflict() => Ok(Evicted::Changed),
+            // Whatever else it says concerns this pod; the others may still go.
+            Some(Err(kube::Error::Api(status))) => Ok(Evicted::Refused {
+                answer: bounded(&status.message),
+                is_budget: is_of_budget(&status),
+            }),
+            Some(Err(error)) => Err(NoAnswer::of(error)),
+            None => Ok(Evicted::Refused {
+                answer: nothing(),
+                is_budget: false,
+            }),
+        }
     }
 
     /// All objects of a list, page by page.

@@ -114,6 +114,30 @@ async fn a_budget_that_is_spent_is_waited_for_and_two_are_one_too_many() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_eviction_that_nobody_answers_is_named_and_keeps_no_other_pod() {
+    let world = World::settled(1, patience(300)).await;
+    let name = world.names().await.remove(0);
+    for pod in ["a-web", "slow-1", "slow-2", "slow-3", "slow-4", "z-web"] {
+        world.run_pod(&name, pod, labelled("web")).await;
+    }
+    scale_to_zero(&world).await;
+    world.pass(15).await;
+    let machine = world.here::<Machine>().get(&name).await.unwrap();
+    let deletion = machine.status.unwrap().deletion.unwrap();
+    assert!(deletion.node_drain_start_time.is_some(), "its time has begun");
+    world.pass(165).await;
+    assert_eq!(world.pods().await, ["slow-1", "slow-2", "slow-3", "slow-4"]);
+    let words = deleting(&world, &name).await;
+    assert!(
+        words.contains("shop/slow-") && words.contains("nothing within 10 seconds"),
+        "{words}"
+    );
+    world.pass(240).await;
+    assert!(world.machines().await.is_empty(), "{}", deleting(&world, &name).await);
+    assert_eq!(world.events("DrainTimedOut").await.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn many_pods_that_ended_hide_none_that_runs() {
     let world = World::settled(1, patience(600)).await;
     let name = world.names().await.remove(0);

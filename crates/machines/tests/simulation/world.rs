@@ -153,7 +153,7 @@ impl World {
             client,
             hyperplane_runtime::Settings::new("hyperplane", "test", clock, 1),
         );
-        let hosted = self.hosted.clone();
+        let hosted = with_slow_evictions(self.hosted.clone());
         let settings = MachinesSettings {
             scope: Scope::Everywhere,
             reach: Reach::by(move |config| {
@@ -472,6 +472,21 @@ fn kubeconfig(host: &str) -> String {
 fn never() -> Client {
     let service = tower::service_fn(|_: http::Request<Body>| {
         std::future::pending::<Result<http::Response<Body>, std::convert::Infallible>>()
+    });
+    Client::new(service, "default")
+}
+
+/// A cluster in which somebody who has to agree to the eviction of pods named `slow-*` never does.
+fn with_slow_evictions(hosted: Client) -> Client {
+    let service = tower::service_fn(move |request: http::Request<Body>| {
+        let hosted = hosted.clone();
+        async move {
+            let path = request.uri().path();
+            if path.contains("/pods/slow-") && path.ends_with("/eviction") {
+                std::future::pending::<()>().await;
+            }
+            hosted.send(request).await
+        }
     });
     Client::new(service, "default")
 }
