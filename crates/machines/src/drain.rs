@@ -18,7 +18,7 @@ use self::{
     cordon::{cordon, uncordon},
     plan::{Plan, Victim, plan},
 };
-pub(crate) use self::{cordon::cordoned_for, volumes::staying};
+pub(crate) use self::{cordon::cordoned_for, volumes::volumes_left};
 use crate::nodes::{Evicted, HostedCluster, NoAnswer, NodeView};
 
 /// How long one look tells pods to go; the rest is told by the next. A run that empties a node holds up others, and has to

@@ -87,6 +87,12 @@ pub(crate) fn stage(facts: &Facts, is_drained: bool) -> Stage {
     }
 }
 
+/// Whether it is the turn of volumes, if there are any. What a Node lists is not all that may be attached to it.
+pub(crate) fn is_turn_of_volumes(facts: &Facts, is_drained: bool) -> bool {
+    let supposed = facts.with_volumes(&[String::new()]);
+    matches!(stage(&supposed, is_drained), Stage::Volumes(Some(_)))
+}
+
 /// What is told of a stage. `detail` adds what a look at the node found.
 pub(crate) fn ending(facts: &Facts, stage: &Stage, detail: Option<&str>) -> Ending {
     let (reason, what) = words(facts, stage);

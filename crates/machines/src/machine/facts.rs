@@ -1,10 +1,10 @@
 //! Everything that is known of one machine when a run begins. Plain data; where it comes from is next door.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use hyperplane_api::cluster_api::{cluster::Cluster, machine::Machine};
 use jiff::Timestamp;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use k8s_openapi::{api::core::v1::AttachedVolume, apimachinery::pkg::apis::meta::v1::Condition};
 
 use super::infrastructure::{InfrastructureKind, InstanceFacts};
 use crate::{
@@ -91,13 +91,15 @@ impl Facts {
         status.map(|status| status.conditions.as_slice()).unwrap_or_default()
     }
 
-    /// The same, as if these volumes were not on the node.
-    pub(crate) fn without_volumes(&self, names: &BTreeSet<String>) -> Self {
+    /// The same, as if just these volumes were on the node.
+    pub(crate) fn with_volumes(&self, names: &[String]) -> Self {
         let mut facts = self.clone();
-        if let NodeFacts::Present(node) = &mut facts.node
-            && let Some(attached) = &mut node.status.volumes_attached
-        {
-            attached.retain(|volume| !names.contains(&volume.name));
+        if let NodeFacts::Present(node) = &mut facts.node {
+            let volume = |name: &String| AttachedVolume {
+                name: name.clone(),
+                ..AttachedVolume::default()
+            };
+            node.status.volumes_attached = Some(names.iter().map(volume).collect());
         }
         facts
     }

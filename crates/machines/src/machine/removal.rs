@@ -12,12 +12,14 @@ use kube::ResourceExt as _;
 
 use super::{
     Machines,
-    deletion::{Ending, Stage, drain_given_up, ending, is_drain_begun, is_removal_over, next_look, stage},
+    deletion::{
+        Ending, Stage, drain_given_up, ending, is_drain_begun, is_removal_over, is_turn_of_volumes, next_look, stage,
+    },
     facts::{Facts, Infrastructure, NodeFacts},
     status::{paused_status, status},
 };
 use crate::{
-    drain::{Drained, Leaving, drain, staying},
+    drain::{Drained, Leaving, drain, volumes_left},
     nodes::{Found, NoAnswer},
 };
 
@@ -97,18 +99,23 @@ impl Machines {
         context.apply_status(facts.machine.as_ref(), &status).await.map(drop)
     }
 
-    /// The step that a deletion is at. Volumes of pods that stay are no reason to wait.
+    /// The step that a deletion is at. Where it is the turn of volumes, the hosted cluster is asked which there are; that it
+    /// does not tell is no reason to go on.
     async fn step(&self, facts: &Facts, is_drained: bool) -> Stage {
-        let current = stage(facts, is_drained);
-        let (Stage::Volumes(Some(_)), NodeFacts::Present(node)) = (&current, &facts.node) else {
-            return current;
+        let NodeFacts::Present(node) = &facts.node else {
+            return stage(facts, is_drained);
         };
+        if !is_turn_of_volumes(facts, is_drained) {
+            return stage(facts, is_drained);
+        }
         let namespace = facts.machine.namespace().unwrap_or_default();
-        let staying = async { staying(&self.hosted.visit(&namespace).await?, node.name(), facts.now).await };
-        match staying.await {
-            Ok(staying) if !staying.is_empty() => stage(&facts.without_volumes(&staying), is_drained),
-            // Without an answer it is waited for all of them.
-            _ => current,
+        let left = async { volumes_left(&self.hosted.visit(&namespace).await?, node, facts.now).await };
+        match left.await {
+            Ok(left) => stage(&facts.with_volumes(&left), is_drained),
+            Err(no_answer) => {
+                tracing::info!(machine = facts.name(), error = %no_answer, "Volumes of the node are not known.");
+                Stage::Volumes(None)
+            }
         }
     }
 

@@ -9,6 +9,7 @@ use k8s_openapi::{
     api::{
         core::v1::{PersistentVolume, PersistentVolumeClaim, Pod},
         policy::v1::PodDisruptionBudget,
+        storage::v1::VolumeAttachment,
     },
 };
 use kube::{
@@ -122,6 +123,14 @@ impl HostedCluster {
     pub(crate) async fn volume(&self, name: &str) -> Result<Option<PersistentVolume>, NoAnswer> {
         self.ask(Api::<PersistentVolume>::all(self.client()).get_opt(name))
             .await
+    }
+
+    /// The attachments of volumes to a node. No selector knows their node.
+    pub(crate) async fn attachments(&self, node: &str) -> Result<Vec<VolumeAttachment>, NoAnswer> {
+        let api = Api::<VolumeAttachment>::all(self.client());
+        let mut all = self.list(api, ListParams::default()).await?;
+        all.retain(|attachment| attachment.spec.node_name == node);
+        Ok(all)
     }
 
     /// The budgets of a namespace.

@@ -227,6 +227,12 @@ async fn volumes_of_pods_that_stay_are_not_waited_for() {
     let words = deleting(&world, &name).await;
     assert!(words.ends_with("volumes to come off the node: other"), "{words}");
     world.attach(&name, &["kubernetes.io/csi/csi.example.com^v-1"]).await;
+    world.attach_unlisted(&name, "logs").await;
+    world.attach_unlisted(&name, "data").await;
+    world.pass(60).await;
+    let words = deleting(&world, &name).await;
+    assert!(words.ends_with("volumes to come off the node: data"), "{words}");
+    world.detach(&name, "data").await;
     world.pass(60).await;
     assert!(world.machines().await.is_empty() && world.nodes().await.is_empty());
 }

@@ -31,6 +31,7 @@ use k8s_openapi::{
         core::v1::{Event, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, Secret},
         policy::v1::PodDisruptionBudget,
         rbac::v1::{ClusterRole, ClusterRoleBinding},
+        storage::v1::VolumeAttachment,
     },
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
@@ -262,6 +263,19 @@ impl World {
         let api: Api<Node> = Api::all(self.hosted.clone());
         let status = Patch::Merge(json!({"status": {"volumesAttached": attached}}));
         api.patch_status(node, &PatchParams::default(), &status).await.unwrap();
+    }
+
+    /// Attaches a volume to a node, which does not list it.
+    pub async fn attach_unlisted(&self, node: &str, volume: &str) {
+        let manifest = json!({"metadata": {"name": format!("{node}-{volume}")}, "spec": {
+            "attacher": "csi.example.com", "nodeName": node, "source": {"persistentVolumeName": volume}}});
+        create::<VolumeAttachment>(&self.hosted, None, manifest).await;
+    }
+
+    pub async fn detach(&self, node: &str, volume: &str) {
+        let api: Api<VolumeAttachment> = Api::all(self.hosted.clone());
+        let deleted = api.delete(&format!("{node}-{volume}"), &DeleteParams::default()).await;
+        drop(deleted.unwrap());
     }
 
     /// A volume with a claim of the same name.

@@ -131,6 +131,19 @@ fn volumes_are_waited_for_unless_nobody_can_take_them_off() {
 }
 
 #[test]
+fn what_is_attached_is_asked_for_only_when_it_is_its_turn() {
+    let mut known = deleted(&json!({}));
+    assert!(!is_turn_of_volumes(&known, false), "pods go first");
+    assert!(is_turn_of_volumes(&known, true), "although the Node lists nothing");
+    known.infrastructure = instance(&json!({"metadata": {"deletionTimestamp": ago(1)}}));
+    assert!(!is_turn_of_volumes(&known, true));
+    let known = deleted(&annotated(
+        "machine.cluster.x-k8s.io/exclude-wait-for-node-volume-detach",
+    ));
+    assert!(!is_turn_of_volumes(&known, true));
+}
+
+#[test]
 fn a_cluster_that_goes_or_never_answered_has_no_nodes_to_care_for() {
     let going = json!({"metadata": {"deletionTimestamp": ago(10)}});
     let mut known = deleted(&annotated("pre-drain.delete.hook.machine.cluster.x-k8s.io/backup"));
