@@ -274,6 +274,19 @@ impl Instances {
         }
     }
 
+    /// One instance as it is this moment, past the cache.
+    pub(crate) async fn ask(
+        &self,
+        context: &Context,
+        kind: InfrastructureKind,
+        key: &ObjectKey,
+    ) -> Result<Option<InstanceFacts>, Failure> {
+        match kind {
+            InfrastructureKind::Kubevirt => ask::<Kubevirt>(context, key).await,
+            InfrastructureKind::Agent => ask::<Agent>(context, key).await,
+        }
+    }
+
     /// Makes a machine the controller of an instance, and names the cluster on it.
     pub(crate) async fn adopt(
         &self,
@@ -311,11 +324,21 @@ pub(crate) fn index_value(kind: &str, namespace: &str, name: &str) -> String {
 
 fn facts<P: Provider>(store: Option<&Store<Instance<P>>>, key: &ObjectKey) -> Option<InstanceFacts> {
     let found: Arc<Instance<P>> = store?.get(key)?;
-    Some(InstanceFacts {
-        metadata: found.metadata.clone(),
-        spec: found.spec.clone().unwrap_or_default(),
-        status: found.status.clone().unwrap_or_default(),
-    })
+    Some(facts_of(&found))
+}
+
+fn facts_of<P: Provider>(instance: &Instance<P>) -> InstanceFacts {
+    InstanceFacts {
+        metadata: instance.metadata.clone(),
+        spec: instance.spec.clone().unwrap_or_default(),
+        status: instance.status.clone().unwrap_or_default(),
+    }
+}
+
+async fn ask<P: Provider>(context: &Context, key: &ObjectKey) -> Result<Option<InstanceFacts>, Failure> {
+    let api: Api<Instance<P>> = Api::namespaced(context.client().clone(), &key.namespace);
+    let found = api.get_opt(&key.name).await?;
+    Ok(found.as_ref().map(facts_of))
 }
 
 /// The change that makes a machine the controller of an instance, over the state that was read. The set that made both was

@@ -34,12 +34,13 @@ enum Progress {
 impl Machines {
     /// One run of a deletion; only its last one succeeds.
     pub(super) async fn remove(&self, context: &Context, machine: Arc<Machine>) -> Result<(), Failure> {
-        let facts = self.look(context, machine).await;
+        let mut facts = self.look(context, machine).await;
         if facts.is_paused() {
             let status = paused_status(&facts);
             context.apply_status(facts.machine.as_ref(), &status).await?;
             return Err(Failure::wait("the pause to end"));
         }
+        self.confirm(context, &mut facts).await?;
         match self.advance(context, &facts).await? {
             Progress::Done => Ok(()),
             Progress::Waiting(ending, after) => {

@@ -141,6 +141,17 @@ async fn a_deployment_goes_with_everything_that_it_made() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_instance_that_the_cache_has_not_shown_goes_with_its_machine() {
+    let world = World::unheard(1).await;
+    world
+        .change::<MachineDeployment>("pool", json!({"spec": {"replicas": 0}}))
+        .await;
+    world.pass(180).await;
+    assert!(world.machines().await.is_empty());
+    assert!(world.instances().await.is_empty(), "nobody would ever end it");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_paused_cluster_is_left_alone() {
     let world = World::settled(1, json!({})).await;
     world.change::<Cluster>("c", json!({"spec": {"paused": true}})).await;

@@ -76,6 +76,17 @@ impl Drop for World {
 impl World {
     /// Both clusters, and the controllers at work.
     pub async fn new() -> Self {
+        Self::seen_by(|client| client).await
+    }
+
+    /// The same, with controllers that never hear of instances: their cache lags behind for ever.
+    pub async fn unheard(replicas: u32) -> Self {
+        let world = Self::seen_by(|client| without_watches(client, "kubevirtmachines")).await;
+        world.settle(replicas, json!({})).await;
+        world
+    }
+
+    async fn seen_by(through: impl Fn(Client) -> Client) -> Self {
         let clock = Clock::anchored("2027-01-15T08:00:00Z".parse().unwrap());
         let log = Arc::new(Mutex::new(Vec::new()));
         let server = serve(&clock, Some(Arc::clone(&log))).await;
@@ -88,19 +99,25 @@ impl World {
             stop: CancellationToken::new(),
         };
         world.prepare().await;
-        world.start(&server, clock);
+        let user = User::service_account(MANAGER.0, MANAGER.1, "1234");
+        let client = Client::new(server.in_process(user), "default");
+        world.start(through(client), clock);
         world
     }
 
     /// A world with a deployment of this many machines, all of them nodes.
     pub async fn settled(replicas: u32, change: Value) -> Self {
         let world = Self::new().await;
+        world.settle(replicas, change).await;
+        world
+    }
+
+    async fn settle(&self, replicas: u32, change: Value) {
         let mut manifest = deployment(replicas);
         merge(&mut manifest, &change);
-        create::<MachineDeployment>(&world.management, Some(HOME), manifest).await;
-        world.pass(120).await;
-        assert_eq!(world.nodes().await.len(), usize::try_from(replicas).unwrap());
-        world
+        create::<MachineDeployment>(&self.management, Some(HOME), manifest).await;
+        self.pass(120).await;
+        assert_eq!(self.nodes().await.len(), usize::try_from(replicas).unwrap());
     }
 
     async fn prepare(&self) {
@@ -147,9 +164,7 @@ impl World {
         create::<ClusterRoleBinding>(&self.management, None, binding).await;
     }
 
-    fn start(&self, server: &Server, clock: Clock) {
-        let user = User::service_account(MANAGER.0, MANAGER.1, "1234");
-        let client = Client::new(server.in_process(user), "default");
+    fn start(&self, client: Client, clock: Clock) {
         let mut manager = Manager::new(
             client,
             hyperplane_runtime::Settings::new("hyperplane", "test", clock, 1),
@@ -500,6 +515,21 @@ fn with_slow_evictions(hosted: Client) -> Client {
                 std::future::pending::<()>().await;
             }
             hosted.send(request).await
+        }
+    });
+    Client::new(service, "default")
+}
+
+/// A client to whom nothing is told of a resource after its first list.
+fn without_watches(client: Client, plural: &'static str) -> Client {
+    let service = tower::service_fn(move |request: http::Request<Body>| {
+        let client = client.clone();
+        async move {
+            let is_watch = request.uri().query().is_some_and(|query| query.contains("watch=true"));
+            if is_watch && request.uri().path().ends_with(plural) {
+                std::future::pending::<()>().await;
+            }
+            client.send(request).await
         }
     });
     Client::new(service, "default")
