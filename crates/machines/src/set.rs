@@ -3,6 +3,7 @@
 mod apply;
 mod build;
 mod dereference;
+mod going;
 mod plan;
 mod status;
 #[cfg(test)]
@@ -44,6 +45,7 @@ pub(crate) fn register(manager: &mut Manager, settings: MachinesSettings) {
         machines: owners::store(manager, &scope),
         infrastructure,
         settled: Mutex::default(),
+        going: going::Going::default(),
     };
     let sets = reconciler.all.clone();
     manager
@@ -88,6 +90,8 @@ struct Sets {
     /// The uids of sets for which no instance without a machine can be left: a run that was cut short between the two
     /// may leave one. Empty after a start, so that each set is looked through once.
     settled: Mutex<BTreeSet<String>>,
+    /// What was deleted and is not shown to be going yet.
+    going: going::Going,
 }
 
 impl Reconciler for Sets {
@@ -100,7 +104,7 @@ impl Reconciler for Sets {
     }
 
     async fn reconcile(&self, context: &Context, set: Arc<MachineSet>) -> Result<Next, Failure> {
-        let seen = dereference::look(self, set);
+        let seen = dereference::look(self, set, context.now());
         if seen.pause.is_some() {
             report(context, &seen).await?;
             return Ok(Next::OnChange);
@@ -117,7 +121,7 @@ impl Reconciler for Sets {
     }
 
     async fn cleanup(&self, context: &Context, set: Arc<MachineSet>) -> Result<(), Failure> {
-        let seen = dereference::look(self, set);
+        let seen = dereference::look(self, set, context.now());
         if let Some(pause) = seen.pause {
             return Err(Failure::wait(format!("the end of the pause: {pause}")));
         }
@@ -135,6 +139,7 @@ impl Reconciler for Sets {
         }
         // Instances that never got a machine have the set as their owner, and go with it.
         apply::forget(self, &seen.set);
+        self.going.forget(&seen.set);
         Ok(())
     }
 }

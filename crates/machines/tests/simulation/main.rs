@@ -5,6 +5,7 @@
 
 mod clusters;
 mod drains;
+mod faults;
 mod life;
 mod repairs;
 #[path = "../../../api/tests/support/samples.rs"]

@@ -38,12 +38,13 @@ use k8s_openapi::{
 use kube::{
     Api, Client, Resource, ResourceExt as _,
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
-    client::Body,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
+
+use crate::faults::{never, with_slow_evictions, without_watches};
 
 /// The namespace of the control plane.
 pub const HOME: &str = "clusters-a";
@@ -495,44 +496,6 @@ fn kubeconfig(host: &str) -> String {
          clusters: [{{name: a, cluster: {{server: 'https://{host}:6443'}}}}], \
          users: [{{name: a, user: {{token: one}}}}]}}"
     )
-}
-
-/// A server that takes requests and never answers.
-fn never() -> Client {
-    let service = tower::service_fn(|_: http::Request<Body>| {
-        std::future::pending::<Result<http::Response<Body>, std::convert::Infallible>>()
-    });
-    Client::new(service, "default")
-}
-
-/// A cluster in which somebody who has to agree to the eviction of pods named `slow-*` never does.
-fn with_slow_evictions(hosted: Client) -> Client {
-    let service = tower::service_fn(move |request: http::Request<Body>| {
-        let hosted = hosted.clone();
-        async move {
-            let path = request.uri().path();
-            if path.contains("/pods/slow-") && path.ends_with("/eviction") {
-                std::future::pending::<()>().await;
-            }
-            hosted.send(request).await
-        }
-    });
-    Client::new(service, "default")
-}
-
-/// A client to whom nothing is told of a resource after its first list.
-fn without_watches(client: Client, plural: &'static str) -> Client {
-    let service = tower::service_fn(move |request: http::Request<Body>| {
-        let client = client.clone();
-        async move {
-            let is_watch = request.uri().query().is_some_and(|query| query.contains("watch=true"));
-            if is_watch && request.uri().path().ends_with(plural) {
-                std::future::pending::<()>().await;
-            }
-            client.send(request).await
-        }
-    });
-    Client::new(service, "default")
 }
 
 /// Metadata of something that we made.
