@@ -29,13 +29,14 @@ use serde_json::json;
 pub use self::infrastructure::{InfrastructureKind, KindRow};
 use self::{
     conditions::until_available,
-    decide::{LOOK_SOON, Step, decide, missing_annotations, next_look},
+    decide::{LOOK_AT_REST, LOOK_SOON, Step, decide, missing_annotations, next_look},
     facts::{Facts, Infrastructure, NodeFacts},
     infrastructure::{Agent, Instance, Instances, Kubevirt, Provider, index_value},
     status::{paused_status, status},
 };
 use crate::{
     MachinesSettings,
+    counts::is_deleting,
     drain::release,
     nodes::{HostedCluster, HostedClusters, NoAnswer, Nodes},
     owners,
@@ -133,9 +134,11 @@ impl Reconciler for Machines {
 
     /// A Machine that was let go by hand, in the middle of its deletion, leaves a cordon behind on a node that stays.
     async fn sweep(&self, context: &Context, key: &ObjectKey) -> Result<(), Failure> {
-        let Ok(nodes) = self.hosted.list(&key.namespace, context.now(), LOOK_SOON / 2).await else {
-            // With a cluster that does not answer goes what is left in it, or its next Machine finds the mark.
-            return Ok(());
+        let nodes = match self.hosted.list(&key.namespace, context.now(), LOOK_SOON / 2).await {
+            Ok(nodes) => nodes,
+            Err(no_answer) if self.has_clusters(&key.namespace) => return Err(wait(&no_answer, LOOK_AT_REST)),
+            // With a cluster that goes goes what is left in it.
+            Err(_) => return Ok(()),
         };
         let ours = nodes.cordoned_for(&key.name);
         if ours.is_empty() {
@@ -155,6 +158,12 @@ impl Reconciler for Machines {
 }
 
 impl Machines {
+    /// Whether there is a Cluster in a namespace that stays.
+    fn has_clusters(&self, namespace: &str) -> bool {
+        let clusters = self.clusters.namespace(namespace).all();
+        clusters.iter().any(|cluster| !is_deleting(&cluster.metadata))
+    }
+
     /// A write to the management cluster.
     async fn write_here(&self, context: &Context, facts: &Facts, step: &Step) -> Result<(), Failure> {
         match (step, &facts.infrastructure) {

@@ -1,5 +1,10 @@
 //! What goes wrong between the controllers and the servers that they talk to, as clients that do it.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
 use kube::{Client, client::Body};
 
 /// A server that takes requests and never answers.
@@ -10,13 +15,14 @@ pub fn never() -> Client {
     Client::new(service, "default")
 }
 
-/// A cluster in which somebody who has to agree to the eviction of pods named `slow-*` never does.
-pub fn with_slow_evictions(hosted: Client) -> Client {
+/// A cluster that never answers while it is silent, and in which somebody who has to agree to the eviction of pods named
+/// `slow-*` never does.
+pub fn with_silence(hosted: Client, is_silent: Arc<AtomicBool>) -> Client {
     let service = tower::service_fn(move |request: http::Request<Body>| {
-        let hosted = hosted.clone();
+        let (hosted, is_silent) = (hosted.clone(), is_silent.load(Ordering::Relaxed));
         async move {
             let path = request.uri().path();
-            if path.contains("/pods/slow-") && path.ends_with("/eviction") {
+            if is_silent || path.contains("/pods/slow-") && path.ends_with("/eviction") {
                 std::future::pending::<()>().await;
             }
             hosted.send(request).await

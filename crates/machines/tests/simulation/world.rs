@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeMap,
     fmt::Debug,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -44,7 +44,7 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use crate::faults::{never, with_slow_evictions, without_watches};
+use crate::faults::{never, with_silence, without_watches};
 
 /// The namespace of the control plane.
 pub const HOME: &str = "clusters-a";
@@ -64,6 +64,8 @@ impl<K: Resource<DynamicType = ()> + DeserializeOwned + Serialize + Clone + Debu
 pub struct World {
     pub management: Client,
     pub hosted: Client,
+    /// The controllers get no answer from the hosted cluster.
+    pub is_silent: Arc<AtomicBool>,
     log: Arc<Mutex<Vec<Value>>>,
     stop: CancellationToken,
 }
@@ -96,6 +98,7 @@ impl World {
         let world = Self {
             management: Client::new(server.in_process(User::admin()), "default"),
             hosted,
+            is_silent: Arc::default(),
             log,
             stop: CancellationToken::new(),
         };
@@ -170,7 +173,7 @@ impl World {
             client,
             hyperplane_runtime::Settings::new("hyperplane", "test", clock, 1),
         );
-        let hosted = with_slow_evictions(self.hosted.clone());
+        let hosted = with_silence(self.hosted.clone(), Arc::clone(&self.is_silent));
         let settings = MachinesSettings {
             scope: Scope::Everywhere,
             reach: Reach::by(move |config| {
