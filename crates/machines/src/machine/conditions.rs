@@ -124,6 +124,10 @@ fn of_instance(facts: &Facts, kind: &str, instance: &InstanceFacts) -> Observati
     if let Some(owner) = instance.foreign_controller(facts.machine.metadata.uid.as_deref()) {
         return fails(type_, reasons::NOT_READY, format!("The {kind} belongs to {owner}"));
     }
+    if let Some(failure) = instance.failure() {
+        let message = format!("The {kind} failed for good: {}", bounded(&failure));
+        return fails(type_, reasons::NOT_READY, message);
+    }
     let said = instance.readiness();
     let words = said.and_then(|said| said.message.as_deref()).map(bounded);
     match said.map(|said| said.status.as_str()) {

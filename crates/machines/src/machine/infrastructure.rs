@@ -130,6 +130,12 @@ pub(crate) struct InstanceStatus {
     pub(crate) ready: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) failure_domain: Option<String>,
+    /// Why it failed for good, in one word of contract v1beta1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) failure_reason: Option<String>,
+    /// The same for a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) failure_message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) addresses: Option<Vec<MachineAddress>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -211,6 +217,14 @@ impl InstanceFacts {
         reported
             .or(self.spec.failure_domain.as_deref())
             .filter(|domain| !domain.is_empty())
+    }
+
+    /// Why it failed for good, as providers of contract v1beta1 say; none while it did not.
+    pub(crate) fn failure(&self) -> Option<String> {
+        let words = [&self.status.failure_reason, &self.status.failure_message];
+        let words = words.into_iter().flatten().map(String::as_str);
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        (!words.is_empty()).then(|| words.join(": "))
     }
 
     /// What the provider says of it as a whole.

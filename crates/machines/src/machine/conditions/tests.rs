@@ -54,6 +54,34 @@ fn a_machine_at_rest_is_ready_and_available() {
 }
 
 #[test]
+fn a_failure_for_good_is_told_in_the_words_of_the_provider() {
+    for (status, expected) in [
+        (json!({"failureReason": "CreateError"}), "CreateError"),
+        (json!({"failureMessage": "no capacity"}), "no capacity"),
+        (
+            json!({"failureReason": "CreateError", "failureMessage": "no capacity"}),
+            "CreateError: no capacity",
+        ),
+    ] {
+        let mut known = facts(&json!({}));
+        known.infrastructure = instance(&json!({"status": status}));
+        let conditions = observe(&known, None);
+        let found = conditions
+            .iter()
+            .find(|found| found.type_ == "InfrastructureReady")
+            .unwrap();
+        assert_eq!((found.status.as_str(), found.reason.as_str()), ("False", "NotReady"));
+        assert_eq!(
+            found.message,
+            format!("The KubevirtMachine failed for good: {expected}")
+        );
+    }
+    let mut known = facts(&json!({}));
+    known.infrastructure = instance(&json!({"status": {"failureReason": ""}}));
+    assert_eq!(word(&observe(&known, None), "InfrastructureReady").0, "True");
+}
+
+#[test]
 fn what_the_provider_says_is_passed_on() {
     let ready = |status: &str| json!({"status": {"conditions": [{"type": "Ready", "status": status, "message": "m"}]}});
     let foreign = json!({"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "Other", "name": "o", "uid": "o",
