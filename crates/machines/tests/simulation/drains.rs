@@ -138,6 +138,30 @@ async fn an_eviction_that_nobody_answers_is_named_and_keeps_no_other_pod() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn pods_on_a_node_whose_kubelet_is_silent_are_told_to_go_and_not_waited_for() {
+    let world = World::settled(1, json!({})).await;
+    let name = world.names().await.remove(0);
+    world.report(&name, "Unknown").await;
+    // Nobody is there to end them.
+    world.run_pod(&name, "silent-0", labelled("web")).await;
+    world.run_pod(&name, "silent-1", labelled("web")).await;
+    world.budget("db", "db", 0).await;
+    world.run_pod(&name, "silent-db", labelled("db")).await;
+    world.attach(&name, &["disk"]).await;
+    scale_to_zero(&world).await;
+    world.pass(60).await;
+    let words = deleting(&world, &name).await;
+    assert!(
+        words.ends_with("pod shop/silent-db is held by PodDisruptionBudget shop/db"),
+        "budgets hold on silent nodes, too: {words}"
+    );
+    world.allow("db", 1).await;
+    world.pass(90).await;
+    assert!(world.machines().await.is_empty() && world.nodes().await.is_empty());
+    assert_eq!(world.pods().await.len(), 3, "they ended with the instance");
+}
+
+#[tokio::test(start_paused = true)]
 async fn many_pods_that_ended_hide_none_that_runs() {
     let world = World::settled(1, patience(600)).await;
     let name = world.names().await.remove(0);
