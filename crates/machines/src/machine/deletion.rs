@@ -184,7 +184,9 @@ fn before_instance(facts: &Facts, node: &Concerned<'_>, is_drained: bool) -> Opt
         if !waiting.is_empty() {
             return Some(Stage::PreDrainHooks(waiting));
         }
-        let is_leaving = is_instance_leaving(facts);
+        // Who waits for the last hook was told that pods and volumes are gone.
+        let is_told = known_times(facts).wait_for_pre_terminate_hook_start_time.is_some();
+        let is_leaving = is_told || is_instance_leaving(facts);
         if !is_leaving && !is_drained && !is_drain_over(facts) {
             return Some(Stage::Drain(name.to_owned()));
         }

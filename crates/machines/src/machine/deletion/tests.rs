@@ -70,6 +70,19 @@ fn hooks_hold_the_step_that_they_name() {
 }
 
 #[test]
+fn a_node_is_not_emptied_again_once_the_last_hook_is_waited_for() {
+    let begun = json!({"status": {"deletion": {"waitForPreTerminateHookStartTime": ago(10)}}});
+    let mut change = annotated("pre-terminate.delete.hook.machine.cluster.x-k8s.io/etcd");
+    merge(&mut change, &begun);
+    let mut known = deleted(&change);
+    known.node = with_volumes();
+    assert_eq!(stage(&known, false), Stage::PreTerminateHooks(vec!["etcd".to_owned()]));
+    let mut known = deleted(&begun);
+    known.node = with_volumes();
+    assert_eq!(stage(&known, false), Stage::Instance);
+}
+
+#[test]
 fn hooks_hold_a_machine_whose_instance_is_gone() {
     let hooks = [
         "pre-drain.delete.hook.machine.cluster.x-k8s.io/a",
