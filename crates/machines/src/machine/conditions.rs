@@ -187,6 +187,10 @@ fn present(facts: &Facts, type_: ConditionType) -> Result<&NodeView, Observation
     let kind = &facts.machine.spec.infrastructure_ref.kind;
     Err(match &facts.node {
         NodeFacts::Present(node) => return Ok(node),
+        NodeFacts::Unidentified if facts.is_cluster_leaving() => {
+            let message = "The node is not looked at any more: its cluster is being deleted";
+            unknown(type_, reasons::INSPECTION_FAILED, message)
+        }
         NodeFacts::Unidentified => {
             let message = format!("Waiting for the {kind} to report spec.providerID");
             unknown(type_, reasons::INSPECTION_FAILED, message)
