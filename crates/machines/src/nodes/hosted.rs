@@ -5,20 +5,20 @@ use std::fmt::Debug;
 use hyperplane_api::constants::ours;
 use hyperplane_runtime::{Fence, ObjectKey, Remote, field_manager};
 use k8s_openapi::{
-    ByteString,
+    ByteString, Resource as _,
     api::{
         core::v1::{PersistentVolume, PersistentVolumeClaim, Pod},
-        policy::v1::PodDisruptionBudget,
+        policy::v1::{Eviction, PodDisruptionBudget},
         storage::v1::VolumeAttachment,
     },
 };
 use kube::{
     Api, Client, Resource,
-    api::{DeleteParams, EvictParams, ListParams, Patch, PatchParams, Preconditions},
+    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, Preconditions},
     core::Status,
 };
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
 use super::{NoAnswer, NodeList, NodeView, PATIENCE, Whose, bounded};
@@ -148,19 +148,10 @@ impl HostedCluster {
         grace_period_seconds: Option<u32>,
     ) -> Result<Evicted, NoAnswer> {
         let api = Api::<Pod>::namespaced(self.client(), &pod.namespace);
-        let options = DeleteParams {
-            grace_period_seconds,
-            preconditions: Some(Preconditions {
-                uid: Some(uid.to_owned()),
-                resource_version: None,
-            }),
-            ..DeleteParams::default()
-        };
-        let parameters = EvictParams {
-            delete_options: Some(options),
-            ..EvictParams::default()
-        };
-        match self.try_ask(api.evict(&pod.name, &parameters)).await {
+        let body = eviction(pod, uid, grace_period_seconds);
+        let parameters = PostParams::default();
+        let request = api.create_subresource::<Value, Value>("eviction", &pod.name, &parameters, &body);
+        match self.try_ask(request).await {
             Some(Ok(_)) => Ok(Evicted::Accepted),
             Some(Err(kube::Error::Api(status))) if status.is_not_found() => Ok(Evicted::Gone),
             Some(Err(kube::Error::Api(status))) if status.is_conflict() => Ok(Evicted::Changed),
@@ -234,6 +225,19 @@ impl HostedCluster {
     }
 }
 
+/// What an eviction is asked for with. The library's own gives the options a name that no server knows, so that neither the
+/// identity of the pod nor its grace period would count.
+fn eviction(pod: &ObjectKey, uid: &str, grace_period_seconds: Option<u32>) -> Value {
+    let mut options = json!({"preconditions": {"uid": uid}});
+    if let Some(seconds) = grace_period_seconds {
+        options["gracePeriodSeconds"] = json!(seconds);
+    }
+    json!({
+        "apiVersion": Eviction::API_VERSION, "kind": Eviction::KIND,
+        "metadata": {"namespace": pod.namespace, "name": pod.name}, "deleteOptions": options,
+    })
+}
+
 /// What is said of a request that took too long.
 fn nothing() -> String {
     format!("nothing within {} seconds", PATIENCE.as_secs())
@@ -249,4 +253,21 @@ fn is_of_budget(status: &Status) -> bool {
 /// The field manager of what we write there.
 fn manager() -> String {
     field_manager(ours::MANAGED_BY_US, "machine")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_eviction_names_the_pod_by_its_identity() {
+        let pod = ObjectKey::namespaced("shop", "db-0");
+        let read = |grace: Option<u32>| {
+            let read: Eviction = serde_json::from_value(eviction(&pod, "one", grace)).unwrap();
+            let options = read.delete_options.unwrap();
+            (options.preconditions.unwrap().uid, options.grace_period_seconds)
+        };
+        assert_eq!(read(None), (Some("one".to_owned()), None));
+        assert_eq!(read(Some(1)), (Some("one".to_owned()), Some(1)));
+    }
 }
