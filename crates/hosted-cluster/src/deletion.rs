@@ -4,6 +4,7 @@
 mod carry_out;
 mod look;
 mod order;
+mod workers;
 
 pub(crate) use self::{
     carry_out::carry_out,

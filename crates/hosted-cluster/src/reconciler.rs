@@ -85,7 +85,7 @@ impl Reconciler for HostedClusters {
     }
 
     async fn cleanup(&self, context: &Context, cluster: Arc<HostedCluster>) -> Result<(), Failure> {
-        let mut remains = deletion::look(context, &self.stores, &cluster).await?;
+        let mut remains = deletion::look(context, &self.stores, &cluster, self.settings.facts.runs_machines).await?;
         if deletion::is_without_machines(&remains.facts) {
             let site = remains.site.as_ref();
             remains.facts.unanswered = self.elsewhere.leave(context, &cluster, site).await;

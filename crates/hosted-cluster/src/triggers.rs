@@ -30,6 +30,8 @@ const SOURCES: &str = "sources";
 const IMAGES: &str = "release-images";
 /// The index of clusters by the namespace of their control plane, or what they name as such.
 const NAMESPACES: &str = "namespaces";
+/// The index of clusters that are being deleted by the namespace of their control plane.
+const LEAVING: &str = "namespaces-of-leaving";
 
 /// The index under which every cluster is found.
 const EVERYTHING: &str = "everything";
@@ -89,10 +91,11 @@ fn referenced(builder: ControllerBuilder<'_, HostedClusters>) -> ControllerBuild
         .watches_referenced(Watch::<Namespace>::all(), NAMESPACES, namespaces, |namespace| {
             vec![namespace.name_any()]
         })
+        // Machines matter to a deletion only, and change with every step of every rollout.
         .watches_referenced(
             Watch::<PartialObjectMeta<Machine>>::all(),
-            NAMESPACES,
-            namespaces,
+            LEAVING,
+            namespace_of_leaving,
             |machine| machine.namespace().into_iter().collect(),
         )
 }
@@ -138,4 +141,26 @@ fn namespaces(cluster: &HostedCluster) -> Vec<String> {
     let agents = cluster.spec.platform.agent.as_ref();
     let named = agents.map(|agents| agents.agent_namespace.clone());
     named.into_iter().chain([names::namespace_of(cluster)]).collect()
+}
+
+fn namespace_of_leaving(cluster: &HostedCluster) -> Vec<String> {
+    let deleted = cluster.metadata.deletion_timestamp.as_ref();
+    deleted.map(|_| names::namespace_of(cluster)).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use hyperplane_runtime::conditions::written;
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::testing;
+
+    #[test]
+    fn machines_concern_only_clusters_that_go() {
+        let mut cluster = testing::cluster(&serde_json::json!({}));
+        assert_eq!(namespace_of_leaving(&cluster), [""; 0]);
+        cluster.metadata.deletion_timestamp = Some(written(Timestamp::UNIX_EPOCH));
+        assert_eq!(namespace_of_leaving(&cluster), [names::namespace_of(&cluster)]);
+    }
 }

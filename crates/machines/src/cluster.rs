@@ -1,9 +1,10 @@
 //! Clusters: what infrastructure and control plane have come to, told in one place, because providers make no machine
 //! before it says that both are there. What is said is decided in `status`.
 //!
-//! No finalizer is put on them. Who deletes a hosted cluster waits for its pools first, and only then deletes the Cluster; one
-//! that somebody else deletes is made again, and no machine goes with it. A finalizer that a manager of Cluster API has left
-//! here is obeyed and taken off, or nobody would.
+//! No finalizer is put on them here. Who deletes a hosted cluster puts one on and deletes the Cluster together with its
+//! pools, so that machines know that nobody needs their nodes; it is taken off here after the last of them, as one is that
+//! a manager of Cluster API has left. A Cluster that somebody else deletes has none: it is made again, and no machine goes
+//! with it.
 //!
 //! Nothing is said of workers: all machines look at their Cluster, and would be woken by each step of every rollout.
 
@@ -122,7 +123,7 @@ fn has_finalizer(seen: &Seen) -> bool {
     found.any(|finalizer| finalizer == finalizers::CLUSTER.as_str())
 }
 
-/// Takes off the finalizer that another manager left. With the version inside, no finalizer of others is lost.
+/// Takes off the finalizer that somebody else put on. With the version inside, no finalizer of others is lost.
 async fn release(context: &Context, cluster: &Cluster) -> Result<Next, Failure> {
     let others = cluster.finalizers().iter();
     let others: Vec<&String> = others

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hyperplane_api::{
-    cluster_api::machine::Machine,
+    cluster_api::{machine::Machine, machine_set::MachineSet},
     constants::{ConditionType, Reason, conditions::machine, conditions::machine_set as types, reasons},
 };
 use hyperplane_runtime::conditions::Observation;
@@ -13,6 +13,9 @@ use crate::counts::{Counts, is};
 
 /// The most machines that a message names: statuses are read by people and copied by programs.
 const MOST_NAMES: usize = 5;
+
+/// What stands before the reason why machines are neither made nor deleted.
+const HELD_UP: &str = "; held up: ";
 
 /// What is known of the machines of a set or of a deployment.
 #[derive(Clone, Debug)]
@@ -27,13 +30,16 @@ pub(crate) struct Seen<'a> {
     pub(crate) is_deleting: bool,
     /// Why their owner is left alone, where it is.
     pub(crate) pause: Option<&'static str>,
+    /// What holds their owner up, where something does.
+    pub(crate) held_up: Option<&'a str>,
 }
 
 /// The conditions that follow.
 pub(crate) fn observe(seen: &Seen<'_>) -> Vec<Observation> {
     let counts = Counts::of(seen.machines);
     let wanted = if seen.is_deleting { 0 } else { seen.desired };
-    let change = format!("from {} to {wanted} machines", counts.replicas);
+    let held_up = seen.held_up.map(|why| format!("{HELD_UP}{why}")).unwrap_or_default();
+    let change = format!("from {} to {wanted} machines{held_up}", counts.replicas);
     let up = counts.replicas < wanted;
     let down = counts.replicas > wanted;
     let remediating = counts.remediating > 0;
@@ -74,6 +80,20 @@ pub(crate) fn observe(seen: &Seen<'_>) -> Vec<Observation> {
             reasons::NOT_PAUSED,
         ),
     ]
+}
+
+/// What holds a set up, as it says itself: its deployment tells it, too.
+pub(crate) fn held_up(set: &MachineSet) -> Option<&str> {
+    let mut conditions = set.status.iter().flat_map(|status| &status.conditions);
+    let is_scaling = |type_: &str| {
+        [types::SCALING_UP, types::SCALING_DOWN]
+            .iter()
+            .any(|known| known.as_str() == type_)
+    };
+    conditions.find_map(|condition| {
+        let (_, why) = condition.message.split_once(HELD_UP)?;
+        is_scaling(&condition.type_).then_some(why)
+    })
 }
 
 /// A condition that holds for a reason with a message, or does not hold and has nothing to say.
@@ -163,6 +183,7 @@ pub(crate) mod tests {
             outdated,
             is_deleting: false,
             pause: None,
+            held_up: None,
         });
         for (type_, status) in expected {
             let condition = found.iter().find(|observation| observation.type_ == *type_).unwrap();
@@ -213,6 +234,7 @@ pub(crate) mod tests {
             outdated: 0,
             is_deleting: true,
             pause: Some("an annotation says so"),
+            held_up: None,
         });
         let status = |type_: &str| {
             found
@@ -228,6 +250,34 @@ pub(crate) mod tests {
             Some(false),
             "nothing is made for an owner that goes"
         );
+    }
+
+    #[test]
+    fn what_holds_a_set_up_is_told_by_its_deployment_too() {
+        let seen = |held_up| Seen {
+            desired: 3,
+            machines: &[],
+            outdated: 0,
+            is_deleting: false,
+            pause: None,
+            held_up,
+        };
+        let message = |held_up| {
+            let observed = observe(&seen(held_up)).into_iter();
+            let mut observed = observed.filter(|observation| observation.type_ == "ScalingUp");
+            observed.next().unwrap().message
+        };
+        assert_eq!(message(None), "from 0 to 3 machines");
+        let told = message(Some("exceeded quota"));
+        assert_eq!(told, "from 0 to 3 machines; held up: exceeded quota");
+        let condition = json!({"type": "ScalingUp", "status": "True", "reason": "ScalingUp", "message": told,
+            "lastTransitionTime": "2026-01-01T00:00:00Z"});
+        let template = json!({"spec": {"clusterName": "c", "bootstrap": {}, "infrastructureRef": {
+            "apiGroup": "g", "kind": "KubevirtMachineTemplate", "name": "t"}}});
+        let set = json!({"metadata": {}, "spec": {"clusterName": "c", "selector": {}, "template": template},
+            "status": {"conditions": [condition]}});
+        let set: MachineSet = serde_json::from_value(set).unwrap();
+        assert_eq!(held_up(&set), Some("exceeded quota"));
     }
 
     #[test]

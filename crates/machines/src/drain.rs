@@ -6,20 +6,24 @@ mod cordon;
 mod plan;
 mod volumes;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use hyperplane_runtime::ObjectKey;
 use jiff::Timestamp;
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
+use tokio::time::Instant;
 
 use self::{
     blockers::{Blocked, Left, budgets_of},
     cordon::{cordon, uncordon},
     plan::{Plan, Victim, plan},
 };
-pub(crate) use self::{cordon::cordoned_for, volumes::staying};
+pub(crate) use self::{cordon::cordoned_for, volumes::volumes_left};
 use crate::nodes::{Evicted, HostedCluster, NoAnswer, NodeView};
 
+/// How long one look tells pods to go; the rest is told by the next. A run that empties a node holds up others, and has to
+/// end before its deadline with what it found.
+const EVICTING: Duration = Duration::from_secs(30);
 /// Pods on a node whose kubelet is silent are given this little time: nobody is there to use more.
 const SILENT_GRACE_SECONDS: u32 = 1;
 
@@ -62,7 +66,8 @@ pub(crate) async fn drain(
         hosted.patch_node(&node, patch).await?;
     }
     let pods = hosted.pods(node.name()).await?;
-    let Plan { evict, mut left } = plan(&pods, node.is_unreachable(), now);
+    let Plan { mut evict, mut left } = plan(&pods, node.is_unreachable(), now);
+    rotate(&mut evict, now);
     let mut blocked = evict_all(hosted, &node, &evict, &mut left).await?;
     blocked.sort();
     left.sort();
@@ -90,7 +95,12 @@ async fn evict_all(
     let grace = node.is_unreachable().then_some(SILENT_GRACE_SECONDS);
     let mut budgets = BTreeMap::<String, Vec<PodDisruptionBudget>>::new();
     let mut blocked = Vec::new();
+    let end = Instant::now() + EVICTING;
     for victim in victims {
+        if Instant::now() >= end {
+            left.push(Left::queued(&victim.pod));
+            continue;
+        }
         match hosted.evict(&victim.pod, &victim.uid, grace).await? {
             Evicted::Accepted => left.push(Left::ending(&victim.pod)),
             Evicted::Gone => {}
@@ -105,7 +115,8 @@ async fn evict_all(
             } => {
                 let namespace = &victim.pod.namespace;
                 if !budgets.contains_key(namespace) {
-                    budgets.insert(namespace.clone(), hosted.budgets(namespace).await?);
+                    // That nobody tells which it is, is no reason to forget what else was found.
+                    budgets.insert(namespace.clone(), hosted.budgets(namespace).await.unwrap_or_default());
                 }
                 let known = budgets.get(namespace).map(Vec::as_slice).unwrap_or_default();
                 blocked.push(block(&victim.pod, budgets_of(&victim.labels, known), answer));
@@ -113,6 +124,15 @@ async fn evict_all(
         }
     }
     Ok(blocked)
+}
+
+/// Puts another pod first in each look: a few that take all its time must not keep the others from their turn.
+fn rotate(victims: &mut [Victim], now: Timestamp) {
+    let seconds = u64::try_from(now.as_second()).unwrap_or_default();
+    let look = usize::try_from(seconds / EVICTING.as_secs()).unwrap_or_default();
+    if let Some(first) = look.checked_rem(victims.len()) {
+        victims.rotate_left(first);
+    }
 }
 
 fn block(pod: &ObjectKey, budgets: Vec<String>, answer: String) -> Blocked {
@@ -136,6 +156,24 @@ fn outcome(blocked: &[Blocked], left: &[Left]) -> Drained {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_pod_is_first_at_some_time() {
+        let victim = |number: u32| Victim {
+            pod: ObjectKey::namespaced("shop", format!("db-{number}")),
+            uid: String::new(),
+            labels: BTreeMap::new(),
+        };
+        let all: Vec<Victim> = (0..30).map(victim).collect();
+        let first = |look: i64| {
+            let mut victims = all.clone();
+            rotate(&mut victims, Timestamp::constant(1_800_000_000 + 30 * look, 0));
+            victims[0].pod.to_string()
+        };
+        let firsts: std::collections::BTreeSet<String> = (0..30).map(first).collect();
+        assert_eq!(firsts.len(), all.len());
+        rotate(&mut [], Timestamp::UNIX_EPOCH);
+    }
 
     #[test]
     fn a_node_is_empty_when_nothing_is_left_to_wait_for() {

@@ -15,6 +15,7 @@ use std::{sync::Arc, time::Duration};
 use hyperplane_api::{
     cluster_api::{cluster::Cluster, machine::Machine, machine_deployment::MachineDeployment, machine_set::MachineSet},
     constants::finalizers,
+    hypershift::hosted_control_plane::HostedControlPlane,
 };
 use hyperplane_runtime::{
     Context, ControllerBuilder, EventType, Failure, Manager, Next, ObjectKey, Only, Reconciler, Store,
@@ -28,13 +29,14 @@ use serde_json::json;
 pub use self::infrastructure::{InfrastructureKind, KindRow};
 use self::{
     conditions::until_available,
-    decide::{LOOK_SOON, Step, decide, missing_annotations, next_look},
+    decide::{LOOK_AT_REST, LOOK_SOON, Step, decide, missing_annotations, next_look},
     facts::{Facts, Infrastructure, NodeFacts},
     infrastructure::{Agent, Instance, Instances, Kubevirt, Provider, index_value},
     status::{paused_status, status},
 };
 use crate::{
     MachinesSettings,
+    counts::is_deleting,
     drain::release,
     nodes::{HostedCluster, HostedClusters, NoAnswer, Nodes},
     owners,
@@ -50,6 +52,7 @@ const CONCURRENCY: usize = 32;
 /// The reconciler of machines.
 pub(crate) struct Machines {
     clusters: Store<Cluster>,
+    control_planes: Store<HostedControlPlane>,
     sets: Store<MachineSet>,
     deployments: Store<MachineDeployment>,
     instances: Instances,
@@ -61,13 +64,14 @@ pub(crate) fn register(manager: &mut Manager, settings: &MachinesSettings, nodes
     let scope = &settings.scope;
     let reconciler = Machines {
         clusters: manager.store(owners::watch(scope)),
+        control_planes: manager.store(scope.watch()),
         sets: manager.store(owners::watch(scope)),
         deployments: manager.store(owners::watch(scope)),
         instances: Instances::new(manager, scope, &settings.infrastructure),
         hosted: nodes.for_controller(manager, scope),
     };
     let (sets, deployments) = (reconciler.sets.clone(), reconciler.deployments.clone());
-    let secrets = reconciler.hosted.secrets().clone();
+    let (secrets, control_planes) = (reconciler.hosted.secrets().clone(), reconciler.control_planes.clone());
     let mut builder = manager
         .controller(NAME, owners::watch::<Machine>(scope), reconciler)
         .on_status()
@@ -77,6 +81,7 @@ pub(crate) fn register(manager: &mut Manager, settings: &MachinesSettings, nodes
         .reads(&sets)
         .reads(&deployments)
         .reads(&secrets)
+        .reads(&control_planes)
         .watches_referenced(owners::watch::<Cluster>(scope), "cluster", cluster_of, title);
     for kind in &settings.infrastructure {
         builder = match kind {
@@ -129,9 +134,11 @@ impl Reconciler for Machines {
 
     /// A Machine that was let go by hand, in the middle of its deletion, leaves a cordon behind on a node that stays.
     async fn sweep(&self, context: &Context, key: &ObjectKey) -> Result<(), Failure> {
-        let Ok(nodes) = self.hosted.list(&key.namespace, context.now(), LOOK_SOON / 2).await else {
-            // With a cluster that does not answer goes what is left in it, or its next Machine finds the mark.
-            return Ok(());
+        let nodes = match self.hosted.list(&key.namespace, context.now(), LOOK_SOON / 2).await {
+            Ok(nodes) => nodes,
+            Err(no_answer) if self.has_clusters(&key.namespace) => return Err(wait(&no_answer, LOOK_AT_REST)),
+            // With a cluster that goes goes what is left in it.
+            Err(_) => return Ok(()),
         };
         let ours = nodes.cordoned_for(&key.name);
         if ours.is_empty() {
@@ -151,6 +158,12 @@ impl Reconciler for Machines {
 }
 
 impl Machines {
+    /// Whether there is a Cluster in a namespace that stays.
+    fn has_clusters(&self, namespace: &str) -> bool {
+        let clusters = self.clusters.namespace(namespace).all();
+        clusters.iter().any(|cluster| !is_deleting(&cluster.metadata))
+    }
+
     /// A write to the management cluster.
     async fn write_here(&self, context: &Context, facts: &Facts, step: &Step) -> Result<(), Failure> {
         match (step, &facts.infrastructure) {

@@ -5,6 +5,9 @@
 //! answer may be; all machines of a cluster share the answer, so that a thousand of them cost one list. What is written
 //! there does not make the answer void, or a thousand writes would cost as many lists: whoever writes looks at the one
 //! node first.
+//!
+//! A server that lets everybody wait must not hold up the machines of other tenants, so that one at a time asks it, less
+//! and less often, and all others are told at once that it is silent.
 
 mod hosted;
 mod list;
@@ -28,6 +31,7 @@ use hyperplane_runtime::{Fence, Manager, Reach, Scope, Store};
 use jiff::Timestamp;
 use k8s_openapi::{ByteString, api::core::v1::Secret};
 use thiserror::Error;
+use tokio::time::Instant;
 
 pub(crate) use self::{
     hosted::{Evicted, HostedCluster},
@@ -36,6 +40,15 @@ pub(crate) use self::{
 
 /// How long a hosted API server may take for one answer.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// A failure that takes longer than this costs others their turn. One that comes at once, such as a refused connection,
+/// costs nobody anything, and is tried again by whoever asks.
+const SLOW: Duration = Duration::from_secs(1);
+/// How long nobody asks after the first such failure; twice as long after each that follows.
+const SHORTEST_REST: Duration = Duration::from_secs(5);
+/// The longest that nobody asks.
+const LONGEST_REST: Duration = Duration::from_mins(1);
+/// A question that has been under way for so long was given up by who asked it.
+const GIVEN_UP: Duration = Duration::from_mins(1);
 /// For how long silence is taken to pass: what was known of nodes stands for this time.
 const SILENCE: Duration = Duration::from_mins(5);
 /// For how long the answer of a cluster that nobody asks for is kept.
@@ -85,9 +98,40 @@ type Looking = Shared<BoxFuture<'static, Result<Arc<NodeList>, NoAnswer>>>;
 /// The last look at the nodes of a cluster; it may still be under way.
 struct Kept {
     began: Timestamp,
+    /// The same by a clock that never goes back.
+    asked: Instant,
     /// When the cluster last answered, or was first asked.
     answered: Timestamp,
     looking: Looking,
+    /// That it let somebody wait for nothing, since it last answered.
+    silence: Option<Silence>,
+}
+
+/// A cluster that lets everybody wait.
+#[derive(Clone)]
+struct Silence {
+    no_answer: NoAnswer,
+    /// How long nobody asked for the last time.
+    rest: Duration,
+    /// Until when nobody asks.
+    until: Instant,
+}
+
+impl Kept {
+    /// What everybody is told who asks at this moment, where that is silence: nobody may ask yet, or somebody does.
+    fn silence(&self, at: Instant) -> Option<&NoAnswer> {
+        let silence = self.silence.as_ref()?;
+        let is_under_way = self.looking.peek().is_none() && at < self.asked + GIVEN_UP;
+        (at < silence.until || is_under_way).then_some(&silence.no_answer)
+    }
+}
+
+/// What comes of a question.
+enum Look {
+    /// An answer, now or later.
+    Shared(Looking),
+    /// Nothing, as is known already.
+    Silent(NoAnswer),
 }
 
 impl Nodes {
@@ -117,7 +161,34 @@ impl Nodes {
     fn note_answer(&self, namespace: &str, at: Timestamp) {
         if let Some(kept) = self.lists().get_mut(namespace) {
             kept.answered = kept.answered.max(at);
+            kept.silence = None;
         }
+    }
+
+    /// Notes that somebody waited for nothing since `began`. Its rest begins now, at the end: while they waited, its answer
+    /// would have become too old for everybody else.
+    fn note_silence(&self, namespace: &str, no_answer: &NoAnswer, began: Instant) {
+        let mut lists = self.lists();
+        let Some(kept) = lists.get_mut(namespace) else {
+            return;
+        };
+        let at = Instant::now();
+        if at.duration_since(began) < SLOW {
+            kept.silence = None;
+            return;
+        }
+        let before = kept.silence.as_ref().filter(|before| at >= before.until);
+        let rest = match (before, &kept.silence) {
+            (Some(before), _) => (before.rest * 2).min(LONGEST_REST),
+            // Several who waited at the same time have seen one silence.
+            (None, Some(known)) => known.rest,
+            (None, None) => SHORTEST_REST,
+        };
+        kept.silence = Some(Silence {
+            no_answer: no_answer.clone(),
+            rest,
+            until: at + rest,
+        });
     }
 }
 
@@ -148,8 +219,12 @@ impl HostedClusters {
         now: Timestamp,
         oldest: Duration,
     ) -> Result<Arc<NodeList>, NoAnswer> {
-        let (looking, answered) = self.looking(namespace, now, oldest);
-        looking.await.map_err(|no_answer| NoAnswer {
+        let (look, answered) = self.looking(namespace, now, oldest);
+        let found = match look {
+            Look::Shared(looking) => looking.await,
+            Look::Silent(no_answer) => Err(no_answer),
+        };
+        found.map_err(|no_answer| NoAnswer {
             is_lasting: age(answered, now).is_some_and(|silence| silence >= SILENCE),
             ..no_answer
         })
@@ -160,30 +235,40 @@ impl HostedClusters {
         let kubeconfig = self.kubeconfig(namespace)?;
         let client = self.nodes.0.reach.client(&kubeconfig.0).await;
         let client = client.map_err(|failure| NoAnswer::new(&failure.report()))?;
-        let reach = self.nodes.0.reach.clone();
-        Ok(HostedCluster::new(&client, &self.fence, reach, kubeconfig))
+        let whose = Whose {
+            nodes: self.nodes.clone(),
+            namespace: namespace.to_owned(),
+        };
+        Ok(HostedCluster::new(&client, &self.fence, whose, kubeconfig))
     }
 
-    /// The look under way or the last one, if it is young enough; a new one otherwise. Only this takes the lock.
-    fn looking(&self, namespace: &str, now: Timestamp, oldest: Duration) -> (Looking, Timestamp) {
+    /// The look under way or the last one, if it is young enough; a new one otherwise.
+    fn looking(&self, namespace: &str, now: Timestamp, oldest: Duration) -> (Look, Timestamp) {
         let mut lists = self.nodes.lists();
-        let known = lists.get(namespace);
-        if let Some(kept) = known
-            && age(kept.began, now).is_some_and(|age| age <= oldest)
-        {
-            return (kept.looking.clone(), kept.answered);
+        let (known, at) = (lists.get(namespace), Instant::now());
+        if let Some(kept) = known {
+            if let Some(no_answer) = kept.silence(at) {
+                return (Look::Silent(no_answer.clone()), kept.answered);
+            }
+            let is_young = age(kept.began, now).is_some_and(|age| age <= oldest);
+            if is_young && kept.silence.is_none() {
+                return (Look::Shared(kept.looking.clone()), kept.answered);
+            }
         }
         // The clock may have gone back since.
         let answered = known.map_or(now, |kept| kept.answered.min(now));
+        let silence = known.and_then(|kept| kept.silence.clone());
         lists.retain(|_, kept| age(kept.began, now).is_some_and(|age| age <= KEPT));
         let looking = self.clone().look(namespace.to_owned(), now).boxed().shared();
         let kept = Kept {
             began: now,
+            asked: at,
             answered,
             looking: looking.clone(),
+            silence,
         };
         lists.insert(namespace.to_owned(), kept);
-        (looking, answered)
+        (Look::Shared(looking), answered)
     }
 
     async fn look(self, namespace: String, now: Timestamp) -> Result<Arc<NodeList>, NoAnswer> {
@@ -208,6 +293,24 @@ impl HostedClusters {
     }
 }
 
+/// The nodes of one cluster, for those who visit it and find out that it is silent.
+#[derive(Clone)]
+struct Whose {
+    nodes: Nodes,
+    namespace: String,
+}
+
+impl Whose {
+    fn note_silence(&self, no_answer: &NoAnswer, began: Instant) {
+        self.nodes.note_silence(&self.namespace, no_answer, began);
+    }
+
+    /// Makes the next request begin with a connection of its own.
+    fn forget(&self, kubeconfig: &ByteString) {
+        self.nodes.0.reach.forget(&kubeconfig.0);
+    }
+}
+
 /// How long ago something was; none if the clock says that it is yet to come, so that nothing is known.
 pub(crate) fn age(then: Timestamp, now: Timestamp) -> Option<Duration> {
     Duration::try_from(now.duration_since(then)).ok()
@@ -222,72 +325,4 @@ pub(crate) fn bounded(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::convert::Infallible;
-
-    use hyperplane_runtime::{Clock, Settings};
-    use jiff::SignedDuration;
-    use kube::{Client, client::Body};
-
-    use super::*;
-
-    #[test]
-    fn ages_are_never_negative() {
-        let at = |second| Timestamp::constant(second, 0);
-        assert_eq!(age(at(10), at(15)), Some(Duration::from_secs(5)));
-        assert_eq!(age(at(15), at(15)), Some(Duration::ZERO));
-        assert_eq!(age(at(16), at(15)), None, "the clock went back");
-        assert!(age(Timestamp::MIN, at(0)).is_some_and(|age| age > KEPT));
-    }
-
-    #[test]
-    fn long_answers_are_cut_at_a_character() {
-        assert_eq!(bounded("short"), "short");
-        let cut = bounded(&"ä".repeat(LONGEST_ANSWER + 1));
-        assert_eq!(cut.chars().count(), LONGEST_ANSWER + 1);
-        assert!(cut.ends_with('…'));
-        assert_eq!(bounded(&"ä".repeat(LONGEST_ANSWER)).chars().count(), LONGEST_ANSWER);
-    }
-    /// A manager that is never run: its caches stay empty, and nothing is asked.
-    fn manager() -> Manager {
-        let service = tower::service_fn(|_: http::Request<Body>| async {
-            Ok::<_, Infallible>(http::Response::new(Body::empty()))
-        });
-        let clock = Clock::reading(|| Timestamp::constant(0, 0));
-        Manager::new(
-            Client::new(service, "default"),
-            Settings::new("hyperplane", "test", clock, 1),
-        )
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn silence_lasts_from_the_last_answer_or_the_first_question() {
-        let nodes = Nodes::new(Reach::sockets());
-        let hosted = nodes.for_controller(&manager(), &Scope::Everywhere);
-        let start = Timestamp::constant(1_800_000_000, 0);
-        let oldest = Duration::from_secs(5);
-        for (seconds, expected) in [(0, false), (60, false), (299, false), (300, true)] {
-            let now = start + SignedDuration::from_secs(seconds);
-            let silence = hosted.list("cp", now, oldest).await.unwrap_err();
-            assert_eq!(silence.is_lasting, expected, "{now}");
-            assert!(silence.message.contains(kubeconfigs::SERVICE_NETWORK_ADMIN));
-        }
-        nodes.note_answer("cp", start + SignedDuration::from_secs(300));
-        let now = start + SignedDuration::from_secs(310);
-        assert!(!hosted.list("cp", now, oldest).await.unwrap_err().is_lasting);
-        assert!(!hosted.list("other", now, oldest).await.unwrap_err().is_lasting);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_look_is_shared_until_it_is_too_old() {
-        let nodes = Nodes::new(Reach::sockets());
-        let hosted = nodes.for_controller(&manager(), &Scope::Everywhere);
-        let start = Timestamp::constant(1_800_000_000, 0);
-        let began = || nodes.lists().get("cp").map(|kept| kept.began);
-        for (seconds, oldest, expected) in [(0, 5, 0), (4, 5, 0), (4, 3, 4), (9, 5, 4), (10, 5, 10), (2, 5, 2)] {
-            let now = start + SignedDuration::from_secs(seconds);
-            let _silence = hosted.list("cp", now, Duration::from_secs(oldest)).await;
-            assert_eq!(began(), Some(start + SignedDuration::from_secs(expected)), "{seconds}");
-        }
-    }
-}
+mod tests;

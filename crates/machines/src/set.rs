@@ -3,6 +3,7 @@
 mod apply;
 mod build;
 mod dereference;
+mod going;
 mod plan;
 mod status;
 #[cfg(test)]
@@ -21,7 +22,7 @@ use hyperplane_api::{
 use hyperplane_runtime::{Context, Failure, Manager, Next, ObjectKey, Only, Reconciler, Store};
 use kube::ResourceExt as _;
 
-use crate::{InfrastructureKind, MachinesSettings, adoption::claimants, counts::is_deleting, owners};
+use crate::{InfrastructureKind, MachinesSettings, adoption::claimants, counts::is_deleting, nodes::bounded, owners};
 
 /// The name of the controller, and of its field manager for ever.
 const NAME: &str = "machine-set";
@@ -44,6 +45,7 @@ pub(crate) fn register(manager: &mut Manager, settings: MachinesSettings) {
         machines: owners::store(manager, &scope),
         infrastructure,
         settled: Mutex::default(),
+        going: going::Going::default(),
     };
     let sets = reconciler.all.clone();
     manager
@@ -88,6 +90,8 @@ struct Sets {
     /// The uids of sets for which no instance without a machine can be left: a run that was cut short between the two
     /// may leave one. Empty after a start, so that each set is looked through once.
     settled: Mutex<BTreeSet<String>>,
+    /// What was deleted and is not shown to be going yet.
+    going: going::Going,
 }
 
 impl Reconciler for Sets {
@@ -100,14 +104,18 @@ impl Reconciler for Sets {
     }
 
     async fn reconcile(&self, context: &Context, set: Arc<MachineSet>) -> Result<Next, Failure> {
-        let seen = dereference::look(self, set);
+        let seen = dereference::look(self, set, context.now());
         if seen.pause.is_some() {
-            report(context, &seen).await?;
+            report(context, &seen, None).await?;
             return Ok(Next::OnChange);
         }
-        let plan = plan::plan(&seen);
-        report(context, &seen).await?;
-        apply::carry_out(self, context, &seen, &plan?).await.map(|is_complete| {
+        let done = match plan::plan(&seen) {
+            Ok(plan) => apply::carry_out(self, context, &seen, &plan).await,
+            Err(failure) => Err(failure),
+        };
+        // After the work, so that what held it up is told.
+        report(context, &seen, done.as_ref().err()).await?;
+        done.map(|is_complete| {
             if is_complete {
                 Next::OnChange
             } else {
@@ -117,7 +125,7 @@ impl Reconciler for Sets {
     }
 
     async fn cleanup(&self, context: &Context, set: Arc<MachineSet>) -> Result<(), Failure> {
-        let seen = dereference::look(self, set);
+        let seen = dereference::look(self, set, context.now());
         if let Some(pause) = seen.pause {
             return Err(Failure::wait(format!("the end of the pause: {pause}")));
         }
@@ -127,7 +135,7 @@ impl Reconciler for Sets {
             context.delete(machine.as_ref()).await?;
         }
         if !seen.machines.is_empty() {
-            report(context, &seen).await?;
+            report(context, &seen, None).await?;
             return Err(Failure::wait_until(
                 format!("{} machines to go", seen.machines.len()),
                 apply::LOOK_AGAIN,
@@ -135,11 +143,14 @@ impl Reconciler for Sets {
         }
         // Instances that never got a machine have the set as their owner, and go with it.
         apply::forget(self, &seen.set);
+        self.going.forget(&seen.set);
         Ok(())
     }
 }
 
-async fn report(context: &Context, seen: &dereference::Seen) -> Result<(), Failure> {
-    let status = status::status(seen, context.now());
+/// Tells how far a set has come, and what held it up.
+async fn report(context: &Context, seen: &dereference::Seen, failure: Option<&Failure>) -> Result<(), Failure> {
+    let held_up = failure.map(|failure| bounded(&failure.report()));
+    let status = status::status(seen, held_up.as_deref(), context.now());
     context.apply_status(seen.set.as_ref(), &status).await.map(drop)
 }

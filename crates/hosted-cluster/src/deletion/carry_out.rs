@@ -1,7 +1,16 @@
 //! Does what the order of a deletion asks for. Decides nothing.
 
-use hyperplane_api::{constants::annotations, hypershift::hosted_cluster::HostedCluster};
+use hyperplane_api::{
+    cluster_api::cluster::Cluster,
+    constants::{annotations, finalizers},
+    hypershift::hosted_cluster::HostedCluster,
+};
 use hyperplane_runtime::{Context, Failure, Kind};
+use kube::{
+    Api, ResourceExt as _,
+    api::{Patch, PatchParams},
+};
+use serde_json::json;
 
 use super::{
     look::{Remains, Rights},
@@ -28,7 +37,13 @@ pub(crate) async fn carry_out(
         match deed {
             Deed::Resume => resume(context, cluster, remains).await?,
             Deed::DeleteNodePools => delete_all(context, &remains.node_pools).await?,
+            Deed::HoldClusterApi => hold(context, remains).await?,
             Deed::DeleteClusterApi => delete_all(context, remains.cluster_api.as_slice()).await?,
+            Deed::DeleteWorkers => {
+                delete_all(context, &remains.workers.deployments).await?;
+                delete_all(context, &remains.workers.sets).await?;
+                delete_all(context, &remains.workers.machines).await?;
+            }
             Deed::DeleteInfrastructure => {
                 delete_all(context, &remains.kubevirt).await?;
                 delete_all(context, &remains.agents).await?;
@@ -47,6 +62,34 @@ async fn delete_all<K: Kind>(context: &Context, objects: &[std::sync::Arc<K>]) -
     for object in objects {
         context.delete(object.as_ref()).await?;
     }
+    Ok(())
+}
+
+/// Puts the finalizer of Cluster API on what stands for the cluster there; whoever ends the machines takes it off. It is on
+/// for the deletion only, so that a Cluster which somebody else deletes is simply made again. With the version inside, no
+/// finalizer of others is lost.
+async fn hold(context: &Context, remains: &Remains) -> Result<(), Failure> {
+    let Some(known) = &remains.cluster_api else {
+        return Ok(());
+    };
+    let api: Api<Cluster> = Api::namespaced(context.client().clone(), &known.namespace().unwrap_or_default());
+    let Some(live) = api.get_metadata_opt(&known.name_any()).await? else {
+        return Ok(());
+    };
+    let mut all = live.finalizers().to_vec();
+    let ours = finalizers::CLUSTER.as_str();
+    if live.metadata.deletion_timestamp.is_some() || all.iter().any(|finalizer| finalizer == ours) {
+        return Ok(());
+    }
+    all.push(ours.to_owned());
+    let patch = json!({"metadata": {
+        "uid": live.metadata.uid, "resourceVersion": live.metadata.resource_version, "finalizers": all,
+    }});
+    let parameters = PatchParams {
+        field_manager: Some(context.field_manager().to_owned()),
+        ..PatchParams::default()
+    };
+    api.patch(&live.name_any(), &parameters, &Patch::Merge(patch)).await?;
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use hyperplane_api::{
-    cluster_api::cluster::Cluster,
+    cluster_api::{cluster::Cluster, machine::Machine},
     constants::{
         annotations,
         conditions::{hosted_cluster, hosted_control_plane},
@@ -25,9 +25,12 @@ use k8s_openapi::api::{
     core::v1::{Namespace, Secret},
     rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding},
 };
-use kube::{Api, Resource, ResourceExt as _, api::ListParams};
+use kube::{Api, Resource, ResourceExt as _, api::ListParams, core::PartialObjectMeta};
 
-use super::order::{Facts, Presence};
+use super::{
+    order::{Facts, Presence, held_by},
+    workers::{self, Workers},
+};
 use crate::{
     components, duration,
     elsewhere::{self, Site},
@@ -44,6 +47,7 @@ pub(crate) struct Remains {
     pub(crate) kubevirt: Vec<Arc<KubevirtCluster>>,
     pub(crate) agents: Vec<Arc<AgentCluster>>,
     pub(crate) node_pools: Vec<Arc<NodePool>>,
+    pub(crate) workers: Workers,
     pub(crate) credentials: Vec<Arc<Secret>>,
     pub(crate) kubeconfigs: Vec<Arc<Secret>>,
     pub(crate) rights: Rights,
@@ -69,8 +73,13 @@ impl Rights {
     }
 }
 
-/// Looks at everything.
-pub(crate) async fn look(context: &Context, stores: &Stores, cluster: &HostedCluster) -> Result<Remains, Failure> {
+/// Looks at everything. `runs_machines` says that controllers of ours end machines.
+pub(crate) async fn look(
+    context: &Context,
+    stores: &Stores,
+    cluster: &HostedCluster,
+    runs_machines: bool,
+) -> Result<Remains, Failure> {
     let name = names::namespace_of(cluster);
     let namespace = namespace(context, stores, cluster).await?;
     let inside = namespace.is_some();
@@ -90,6 +99,7 @@ pub(crate) async fn look(context: &Context, stores: &Stores, cluster: &HostedClu
         kubevirt: infrastructure(stores.kubevirt.as_ref().filter(|_| inside), &name),
         agents: infrastructure(stores.agents.as_ref().filter(|_| inside), &name),
         node_pools: stores.node_pools_of(cluster),
+        workers: Workers::default(),
         credentials: if inside {
             credentials(stores, cluster, &name)
         } else {
@@ -105,22 +115,51 @@ pub(crate) async fn look(context: &Context, stores: &Stores, cluster: &HostedClu
         namespace,
         control_plane,
     };
-    remains.facts = facts(stores, cluster, &remains, context.now());
+    let machines = machines(stores, &name, inside);
+    let has_something = remains.cluster_api.is_some() || !machines.is_empty();
+    if let Some(infra_id) = infra_id.filter(|_| inside && has_something && remains.node_pools.is_empty()) {
+        remains.workers = workers::look(context, &name, infra_id, &machines).await?;
+    }
+    let known = facts(stores, cluster, &remains, &machines, context.now());
+    remains.facts = Facts { runs_machines, ..known };
     Ok(remains)
 }
 
-fn facts(stores: &Stores, cluster: &HostedCluster, remains: &Remains, now: Timestamp) -> Facts {
+fn machines(stores: &Stores, namespace: &str, inside: bool) -> Vec<Arc<PartialObjectMeta<Machine>>> {
+    if inside {
+        stores.machines.namespace(namespace).all()
+    } else {
+        Vec::new()
+    }
+}
+
+fn facts(
+    stores: &Stores,
+    cluster: &HostedCluster,
+    remains: &Remains,
+    machines: &[Arc<PartialObjectMeta<Machine>>],
+    now: Timestamp,
+) -> Facts {
     let namespace = names::namespace_of(cluster);
-    let machines = stores.machines.namespace(&namespace).all();
-    let machines = machines.iter().filter(|_| remains.namespace.is_some());
+    let told = |machine: &Arc<PartialObjectMeta<Machine>>| {
+        let holders = other_holders(machine.as_ref(), finalizers::MACHINE.as_str());
+        format!("{}{}", machine.name_any(), held_by(&holders))
+    };
     let is_kept = |pool: &Arc<NodePool>| pool.metadata.deletion_timestamp.is_none();
     Facts {
         needs_resuming: needs_resuming(cluster, remains, now),
         node_pools: remains.node_pools.iter().map(|pool| pool.name_any()).collect(),
         has_kept_pools: remains.node_pools.iter().any(is_kept),
         cluster_api: presence(remains.cluster_api.as_ref()),
+        runs_machines: false,
+        cluster_api_holders: remains
+            .cluster_api
+            .as_deref()
+            .map_or_else(Vec::new, |live| other_holders(live, finalizers::CLUSTER.as_str())),
         infrastructure: presence(remains.kubevirt.first()).max(presence(remains.agents.first())),
-        machines: machines.map(|machine| machine.name_any()).collect(),
+        machines: machines.iter().map(told).collect(),
+        workers: remains.workers.remaining.clone(),
+        has_kept_workers: !remains.workers.is_empty(),
         unanswered: None,
         providers: present(remains.namespace.is_some() && has_held_providers(stores, &namespace)),
         credentials: remains.credentials.iter().map(|secret| secret.name_any()).collect(),
@@ -132,6 +171,15 @@ fn facts(stores: &Stores, cluster: &HostedCluster, remains: &Remains, now: Times
         grace: grace(cluster),
         destroyed_for: destroyed_for(cluster, now),
     }
+}
+
+/// The finalizers of others on an object that is being deleted: nobody of us takes them off.
+fn other_holders<K: Resource>(object: &K, ours: &str) -> Vec<String> {
+    let all = object.finalizers().iter();
+    let is_leaving = object.meta().deletion_timestamp.is_some();
+    all.filter(|finalizer| is_leaving && finalizer.as_str() != ours)
+        .cloned()
+        .collect()
 }
 
 /// What stands for the infrastructure of whatever is in a namespace.

@@ -47,10 +47,18 @@ pub(crate) struct Facts {
     pub(crate) has_kept_pools: bool,
     /// What stands for it in Cluster API.
     pub(crate) cluster_api: Presence,
+    /// Whether controllers of ours end its machines.
+    pub(crate) runs_machines: bool,
+    /// Who else holds what stands for it in Cluster API.
+    pub(crate) cluster_api_holders: Vec<String>,
     /// What stands for its infrastructure in Cluster API.
     pub(crate) infrastructure: Presence,
-    /// Names of machines in its namespace.
+    /// Names of machines in its namespace, with who else holds them.
     pub(crate) machines: Vec<String>,
+    /// Sets and deployments of machines that no pool answers for, by kind and name.
+    pub(crate) workers: Vec<String>,
+    /// Whether one of these machines, sets and deployments is nobody's to delete but ours, and was not deleted yet.
+    pub(crate) has_kept_workers: bool,
     /// The cluster with the machines, if that is another one and still has something of ours. It is asked only once the
     /// machines are gone.
     pub(crate) unanswered: Option<Unanswered>,
@@ -81,8 +89,12 @@ pub(crate) enum Deed {
     Resume,
     /// Delete the pools.
     DeleteNodePools,
+    /// Keep what stands for the cluster in Cluster API until the machines are gone.
+    HoldClusterApi,
     /// Delete what stands for the cluster in Cluster API.
     DeleteClusterApi,
+    /// Delete machines that no pool answers for.
+    DeleteWorkers,
     /// Delete what stands for its infrastructure.
     DeleteInfrastructure,
     /// Let programs go that end machines.
@@ -147,24 +159,23 @@ pub(crate) fn next(facts: &Facts) -> Step {
         .unwrap_or_else(|| grace(facts))
 }
 
-/// Pools first, then what stands for the cluster in Cluster API, whose controllers end the machines, and last the
+/// Pools together with what stands for the cluster in Cluster API, then machines that no pool answers for, and last the
 /// infrastructure that the machines were part of.
+///
+/// The Cluster goes with the pools and not after them, because it tells those who end machines that nobody needs the nodes
+/// any more: otherwise a budget of the tenant, or an API server that does not answer, would hold a deletion up for ever. It
+/// is held until the machines are gone, or nobody would tell the last of them.
 fn machines(facts: &Facts) -> Option<Step> {
     let mut deeds: Vec<Deed> = facts.needs_resuming.then_some(Deed::Resume).into_iter().collect();
-    if !facts.node_pools.is_empty() {
-        deeds.extend(facts.has_kept_pools.then_some(Deed::DeleteNodePools));
-        return Some(Step::waiting(deeds, named("NodePools", &facts.node_pools)));
+    deeds.extend(facts.has_kept_pools.then_some(Deed::DeleteNodePools));
+    if facts.cluster_api == Presence::Present {
+        let has_machines = !facts.node_pools.is_empty() || !facts.machines.is_empty() || !facts.workers.is_empty();
+        deeds.extend((facts.runs_machines && has_machines).then_some(Deed::HoldClusterApi));
+        deeds.push(Deed::DeleteClusterApi);
     }
-    if facts.cluster_api != Presence::Absent {
-        deeds.extend((facts.cluster_api == Presence::Present).then_some(Deed::DeleteClusterApi));
-        let what = match facts.machines.as_slice() {
-            [] => "the Cluster of Cluster API to be gone".to_owned(),
-            machines => named("Machines", machines),
-        };
+    deeds.extend(facts.has_kept_workers.then_some(Deed::DeleteWorkers));
+    if let Some(what) = remaining_workers(facts) {
         return Some(Step::waiting(deeds, what));
-    }
-    if !facts.machines.is_empty() {
-        return Some(Step::waiting(deeds, named("Machines", &facts.machines)));
     }
     // Whoever manages the Cluster deletes it, too; where nobody does, and the namespace stays, it would stay with it.
     if facts.infrastructure != Presence::Absent {
@@ -174,6 +185,22 @@ fn machines(facts: &Facts) -> Option<Step> {
     facts
         .needs_resuming
         .then(|| Step::waiting(deeds, "the control plane to take up its work again"))
+}
+
+/// What has to be gone before the infrastructure is, in words.
+fn remaining_workers(facts: &Facts) -> Option<String> {
+    if !facts.node_pools.is_empty() {
+        Some(named("NodePools", &facts.node_pools))
+    } else if !facts.machines.is_empty() {
+        Some(named("Machines", &facts.machines))
+    } else if !facts.workers.is_empty() {
+        Some(named("what makes Machines", &facts.workers))
+    } else if facts.cluster_api != Presence::Absent {
+        let holders = held_by(&facts.cluster_api_holders);
+        Some(format!("the Cluster of Cluster API to be gone{holders}"))
+    } else {
+        None
+    }
 }
 
 /// Whether no machine is left that would have to be kept apart from others until its end.
@@ -240,10 +267,23 @@ fn grace(facts: &Facts) -> Step {
 const MOST_NAMES: usize = 5;
 
 fn named(kind: &str, names: &[String]) -> String {
+    format!("{kind} to be gone: {}", few(names))
+}
+
+/// Who else holds something, for whoever has to find out why it does not go.
+pub(crate) fn held_by(holders: &[String]) -> String {
+    if holders.is_empty() {
+        String::new()
+    } else {
+        format!(" (held by {})", few(holders))
+    }
+}
+
+fn few(names: &[String]) -> String {
     let shown: Vec<&str> = names.iter().take(MOST_NAMES).map(String::as_str).collect();
     let more = match names.len().saturating_sub(MOST_NAMES) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    format!("{kind} to be gone: {}{more}", shown.join(", "))
+    format!("{}{more}", shown.join(", "))
 }

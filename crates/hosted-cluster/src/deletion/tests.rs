@@ -24,10 +24,20 @@ struct Patience {
 struct World {
     facts: Facts,
     patience: Patience,
+    /// Machines were made without a pool: they go only if somebody deletes them.
+    has_orphans: bool,
     log: Vec<Deed>,
 }
 
 impl World {
+    /// What is there. Whether machines have to be deleted is known once no pool answers for them.
+    fn look(&mut self) -> Facts {
+        let facts = &mut self.facts;
+        let is_any_left = !facts.machines.is_empty() || !facts.workers.is_empty();
+        facts.has_kept_workers = self.has_orphans && is_any_left && facts.node_pools.is_empty();
+        facts.clone()
+    }
+
     fn obey(&mut self, step: &Step) {
         for deed in &step.deeds {
             self.log.push(*deed);
@@ -35,9 +45,15 @@ impl World {
             match deed {
                 Deed::Resume => facts.needs_resuming = false,
                 Deed::DeleteNodePools => facts.has_kept_pools = false,
+                Deed::HoldClusterApi => assert_eq!(facts.cluster_api, Presence::Present),
                 Deed::DeleteClusterApi => facts.cluster_api = Presence::Leaving,
+                Deed::DeleteWorkers => {
+                    assert!(facts.node_pools.is_empty());
+                    self.has_orphans = false;
+                }
                 Deed::DeleteInfrastructure => {
-                    assert!(facts.machines.is_empty() && facts.cluster_api == Presence::Absent);
+                    assert!(facts.machines.is_empty() && facts.workers.is_empty());
+                    assert!(facts.cluster_api == Presence::Absent);
                     facts.infrastructure = Presence::Leaving;
                 }
                 Deed::ReleaseProviders => facts.providers = Presence::Absent,
@@ -71,14 +87,15 @@ impl World {
         if !facts.has_kept_pools && !facts.needs_resuming && is_over(&mut self.patience.pools) {
             facts.node_pools.clear();
         }
-        // Cluster API removes machines before the Cluster goes.
-        if facts.cluster_api == Presence::Leaving && !facts.needs_resuming && is_over(&mut self.patience.machines) {
+        // Those of pools go with them; others only if they were deleted.
+        let are_deleted = facts.node_pools.is_empty() && !self.has_orphans && !facts.needs_resuming;
+        if are_deleted && is_over(&mut self.patience.machines) {
             facts.machines.clear();
+            facts.workers.clear();
         }
-        if facts.cluster_api == Presence::Absent && facts.node_pools.is_empty() {
-            facts.machines.pop();
-        }
-        if facts.cluster_api == Presence::Leaving && facts.machines.is_empty() && is_over(&mut self.patience.cluster) {
+        // It is held until nothing is left.
+        let is_without_machines = facts.machines.is_empty() && facts.workers.is_empty() && facts.node_pools.is_empty();
+        if facts.cluster_api == Presence::Leaving && is_without_machines && is_over(&mut self.patience.cluster) {
             facts.cluster_api = Presence::Absent;
         }
         if facts.infrastructure == Presence::Leaving && is_over(&mut self.patience.infrastructure) {
@@ -110,8 +127,8 @@ fn names() -> impl Strategy<Value = Vec<String>> {
 
 prop_compose! {
     fn states()(
-        flags in proptest::collection::vec(any::<bool>(), 5),
-        (node_pools, machines, credentials) in (names(), names(), names()),
+        flags in proptest::collection::vec(any::<bool>(), 7),
+        (node_pools, machines, workers, credentials) in (names(), names(), names(), names()),
         (cluster_api, infrastructure) in (presences(), presences()),
         (control_plane, namespace) in (presences(), presences()),
         grace in 0_u64..100,
@@ -122,8 +139,12 @@ prop_compose! {
             has_kept_pools: flags[1] && !node_pools.is_empty(),
             node_pools,
             cluster_api,
+            runs_machines: flags[5],
+            cluster_api_holders: Vec::new(),
             infrastructure,
+            has_kept_workers: flags[6] && !(machines.is_empty() && workers.is_empty()),
             machines,
+            workers,
             unanswered: tried_for.map(|seconds| Unanswered {
                 why: "refused".to_owned(),
                 tried_for: Duration::from_secs(seconds),
@@ -156,13 +177,14 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn every_deletion_comes_to_its_end_in_order(facts in states(), patience in patience()) {
+    fn every_deletion_comes_to_its_end_in_order(facts in states(), patience in patience(), has_orphans: bool) {
         let keeps_namespace = facts.keeps_namespace;
-        let mut world = World { facts, patience, log: Vec::new() };
+        let mut world = World { facts, patience, has_orphans, log: Vec::new() };
         let mut runs = 0;
         loop {
-            let step = next(&world.facts);
-            prop_assert_eq!(&step, &next(&world.facts));
+            let seen = world.look();
+            let step = next(&seen);
+            prop_assert_eq!(&step, &next(&seen));
             world.obey(&step);
             if step.is_last() {
                 break;
@@ -173,7 +195,8 @@ proptest! {
             prop_assert!(runs < MOST_RUNS, "{:?}", world.facts);
         }
         let facts = &world.facts;
-        prop_assert!(facts.machines.is_empty() && facts.node_pools.is_empty() && facts.traces == Presence::Absent);
+        prop_assert!(facts.machines.is_empty() && facts.workers.is_empty() && facts.node_pools.is_empty());
+        prop_assert_eq!(facts.traces, Presence::Absent);
         prop_assert_eq!(facts.control_plane, Presence::Absent);
         prop_assert!(keeps_namespace || facts.namespace == Presence::Absent);
         prop_assert!(facts.destroyed_for.unwrap_or_default() >= facts.grace);
@@ -187,7 +210,7 @@ proptest! {
     #[test]
     fn the_control_plane_outlives_machines(facts in states()) {
         let step = next(&facts);
-        let has_machines = !facts.machines.is_empty() || !facts.node_pools.is_empty()
+        let has_machines = !facts.machines.is_empty() || !facts.workers.is_empty() || !facts.node_pools.is_empty()
             || facts.cluster_api != Presence::Absent || facts.infrastructure != Presence::Absent;
         let ends_control_plane = step.deeds.iter().any(|deed| *deed >= Deed::ReleaseProviders);
         prop_assert!(!(has_machines && ends_control_plane), "{:?}", step);
@@ -197,6 +220,32 @@ proptest! {
         let ends_namespace = step.deeds.contains(&Deed::DeleteNamespace);
         prop_assert!(!(ends_namespace && facts.control_plane != Presence::Absent));
     }
+}
+
+#[test]
+fn nodes_of_a_cluster_that_goes_are_not_waited_for() {
+    let whole = Facts {
+        node_pools: vec!["pool".to_owned()],
+        has_kept_pools: true,
+        cluster_api: Presence::Present,
+        runs_machines: true,
+        ..Facts::default()
+    };
+    let all = [Deed::DeleteNodePools, Deed::HoldClusterApi, Deed::DeleteClusterApi];
+    assert_eq!(next(&whole).deeds, all, "the Cluster tells machines that it goes");
+    let empty = Facts {
+        node_pools: Vec::new(),
+        has_kept_pools: false,
+        ..whole
+    };
+    assert_eq!(next(&empty).deeds, [Deed::DeleteClusterApi], "nothing is held");
+    let of_others = Facts {
+        machines: vec!["by-hand".to_owned()],
+        has_kept_workers: true,
+        runs_machines: false,
+        ..empty
+    };
+    assert_eq!(next(&of_others).deeds, [Deed::DeleteClusterApi, Deed::DeleteWorkers]);
 }
 
 #[test]
@@ -221,6 +270,14 @@ fn what_is_waited_for_is_named() {
         ..whole
     };
     assert_eq!(said(&no_pools), "the Cluster of Cluster API to be gone");
+    let held = Facts {
+        cluster_api_holders: vec!["example.com/backup".to_owned()],
+        ..no_pools.clone()
+    };
+    assert_eq!(
+        said(&held),
+        "the Cluster of Cluster API to be gone (held by example.com/backup)"
+    );
     let no_machines = Facts {
         cluster_api: Presence::Absent,
         ..no_pools

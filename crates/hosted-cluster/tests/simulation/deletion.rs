@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hyperplane_api::{
-    cluster_api::{cluster::Cluster, machine::Machine},
+    cluster_api::{cluster::Cluster, machine::Machine, machine_deployment::MachineDeployment, machine_set::MachineSet},
     constants::annotations,
     hypershift::{hosted_cluster::HostedCluster, hosted_control_plane::HostedControlPlane, node_pool::NodePool},
     infrastructure::kubevirt_cluster::KubevirtCluster,
@@ -63,7 +63,7 @@ async fn hold_everything(world: &World, infra_id: &str) {
                 "image": {"containerDiskImage": "registry.example.com/disk:1"}}}}}});
     world.create::<NodePool>(Some(HOME), pool).await;
     let machine = json!({"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine",
-        "metadata": {"name": "worker-1", "namespace": INSIDE},
+        "metadata": {"name": "worker-1", "namespace": INSIDE, "finalizers": ["example.com/held"]},
         "spec": {"clusterName": infra_id, "bootstrap": {"dataSecretName": "data"}, "infrastructureRef":
             {"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "KubevirtMachine", "name": "worker-1"}}});
     world.create::<Machine>(Some(INSIDE), machine).await;
@@ -87,17 +87,26 @@ async fn a_cluster_is_taken_apart_in_order() {
     world.delete::<HostedCluster>(HOME, "blue").await;
     world.settle().await;
     assert!(waits_for(&world).await.contains("NodePools to be gone: workers"));
-    assert!(!is_leaving().await);
+    assert!(is_leaving().await, "or machines would empty their nodes first");
+    let is_machine_leaving = async || {
+        let machine = world.get::<Machine>(INSIDE, "worker-1").await.unwrap();
+        machine.metadata.deletion_timestamp.is_some()
+    };
+    assert!(!is_machine_leaving().await, "its pool is there");
     world.patch::<NodePool>(HOME, "workers", let_go()).await;
     world.settle().await;
-    assert!(waits_for(&world).await.contains("Machines to be gone: worker-1"));
-    assert!(is_leaving().await);
+    let said = waits_for(&world).await;
+    assert!(
+        said.contains("Machines to be gone: worker-1 (held by example.com/held)"),
+        "{said}"
+    );
+    assert!(is_machine_leaving().await, "nobody else deletes it");
     world.patch::<Cluster>(INSIDE, infra_id, let_go()).await;
     world.settle().await;
     assert!(waits_for(&world).await.contains("Machines to be gone: worker-1"));
     let control_plane = world.control_plane("blue").await.unwrap();
     assert!(control_plane.metadata.deletion_timestamp.is_none());
-    world.delete::<Machine>(INSIDE, "worker-1").await;
+    world.patch::<Machine>(INSIDE, "worker-1", let_go()).await;
     world.settle().await;
     let condition = json!({"type": "CloudResourcesDestroyed", "status": "False", "reason": "RemainingCloudResources",
         "message": "2 volumes", "lastTransitionTime": "2027-01-15T08:00:00Z"});
@@ -172,6 +181,47 @@ async fn a_namespace_can_be_kept() {
     );
     assert!(world.namespace(INSIDE).await.is_some() && world.control_plane("blue").await.is_none());
     assert_eq!(world.ours::<ClusterRole>().await, [] as [&str; 0]);
+    process.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn machines_without_a_pool_hold_nothing_up_and_nobody_elses_go() {
+    let key = annotations::SKIP_CONTROL_PLANE_NAMESPACE_DELETION.as_str();
+    let change = json!({"metadata": {"annotations": {key: "true"}},
+        "spec": {"platform": {"type": "KubeVirt", "kubevirt": {}}}});
+    let (world, process) = World::settled(change).await;
+    let infra_id = world.hosted_cluster("blue").await.spec.infra_id.unwrap();
+    let labels = json!({"pool": "by-hand"});
+    let machine = |cluster: &str| {
+        json!({"clusterName": cluster, "bootstrap": {"dataSecretName": "data"}, "infrastructureRef":
+            {"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "KubevirtMachineTemplate", "name": "t"}})
+    };
+    let group = |cluster: &str| {
+        json!({"clusterName": cluster, "replicas": 0, "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": machine(cluster)}})
+    };
+    let object = |kind: &str, name: &str, spec: Value| {
+        json!({"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": kind,
+            "metadata": {"name": name, "namespace": INSIDE}, "spec": spec})
+    };
+    for (name, cluster) in [("by-hand", infra_id.as_str()), ("foreign", "another")] {
+        let deployment = object("MachineDeployment", name, group(cluster));
+        world.create::<MachineDeployment>(Some(INSIDE), deployment).await;
+        let set = object("MachineSet", name, group(cluster));
+        world.create::<MachineSet>(Some(INSIDE), set).await;
+    }
+    let worker = object("Machine", "by-hand", machine(infra_id.as_str()));
+    world.create::<Machine>(Some(INSIDE), worker).await;
+    world.settle().await;
+    world.delete::<HostedCluster>(HOME, "blue").await;
+    sleep(Duration::from_mins(5)).await;
+    assert!(is_gone(&world).await, "{}", waits_for(&world).await);
+    assert!(world.get::<Machine>(INSIDE, "by-hand").await.is_none());
+    assert!(world.get::<MachineSet>(INSIDE, "by-hand").await.is_none());
+    assert!(world.get::<MachineDeployment>(INSIDE, "by-hand").await.is_none());
+    assert!(world.get::<MachineSet>(INSIDE, "foreign").await.is_some());
+    assert!(world.get::<MachineDeployment>(INSIDE, "foreign").await.is_some());
+    assert_eq!(world.refusals(), [] as [&str; 0]);
     process.stop().await;
 }
 

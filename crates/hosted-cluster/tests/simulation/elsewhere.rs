@@ -259,7 +259,7 @@ async fn the_policy_outlives_the_machines_and_goes_before_the_credentials() {
     let process = pair.world.start();
     pair.world.settle().await;
     let machine = json!({"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine",
-        "metadata": {"name": "worker-1", "namespace": INSIDE},
+        "metadata": {"name": "worker-1", "namespace": INSIDE, "finalizers": ["example.com/held"]},
         "spec": {"clusterName": "blue-elsewhere", "bootstrap": {"dataSecretName": "data"}, "infrastructureRef":
             {"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "KubevirtMachine", "name": "worker-1"}}});
     pair.world.create::<Machine>(Some(INSIDE), machine).await;
@@ -269,7 +269,8 @@ async fn the_policy_outlives_the_machines_and_goes_before_the_credentials() {
     // The user takes the original away; the copy is enough.
     pair.world.delete::<Secret>(HOME, "infra").await;
     pair.set(Mood::Refuses);
-    pair.world.delete::<Machine>(INSIDE, "worker-1").await;
+    let let_go = json!({"metadata": {"finalizers": null}});
+    pair.world.patch::<Machine>(INSIDE, "worker-1", let_go).await;
     sleep(Duration::from_mins(3)).await;
     let conditions = pair.world.conditions("blue").await;
     let (_, reason, message) = &conditions["Progressing"];

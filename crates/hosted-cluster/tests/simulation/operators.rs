@@ -106,14 +106,15 @@ async fn programs_that_end_machines_are_held_until_there_are_none() {
     assert!(is_held().await);
     let infra_id = world.hosted_cluster("blue").await.spec.infra_id.unwrap();
     let machine = json!({"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine",
-        "metadata": {"name": "worker-1", "namespace": INSIDE},
+        "metadata": {"name": "worker-1", "namespace": INSIDE, "finalizers": ["example.com/held"]},
         "spec": {"clusterName": infra_id, "bootstrap": {"dataSecretName": "data"}, "infrastructureRef":
             {"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "KubevirtMachine", "name": "worker-1"}}});
     world.create::<Machine>(Some(INSIDE), machine).await;
     world.delete::<HostedCluster>(HOME, "blue").await;
     sleep(Duration::from_mins(10)).await;
     assert!(is_held().await, "its machine is there");
-    world.delete::<Machine>(INSIDE, "worker-1").await;
+    let let_go = json!({"metadata": {"finalizers": null}});
+    world.patch::<Machine>(INSIDE, "worker-1", let_go).await;
     sleep(Duration::from_mins(5)).await;
     assert!(world.get::<HostedCluster>(HOME, "blue").await.is_none());
     assert!(world.namespace(INSIDE).await.is_none());

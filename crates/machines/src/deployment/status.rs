@@ -42,6 +42,7 @@ pub(super) fn status(seen: &Seen, now: Timestamp) -> MachineDeploymentStatus {
         outdated,
         is_deleting: is_deleting(&deployment.metadata),
         pause: seen.pause,
+        held_up: seen.sets.iter().find_map(|seen| conditions::held_up(&seen.set)),
     });
     observed.push(available(seen, desired, counts));
     observed.push(either(

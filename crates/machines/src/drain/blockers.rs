@@ -54,6 +54,14 @@ impl Left {
         }
     }
 
+    /// A pod whose turn has not come.
+    pub(crate) fn queued(pod: &ObjectKey) -> Self {
+        Self {
+            reason: LeftReason::Queued,
+            pod: pod.clone(),
+        }
+    }
+
     /// A pod that changed when it was told to go.
     pub(crate) fn changed(pod: &ObjectKey) -> Self {
         Self {

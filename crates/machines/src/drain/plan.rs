@@ -12,8 +12,9 @@ use kube::ResourceExt as _;
 use super::blockers::{Left, LeftReason};
 use crate::nodes::age;
 
-/// A pod on a silent node that should have ended this long ago is taken for gone: its kubelet will never say so.
-const LOST_AFTER: Duration = Duration::from_mins(5);
+/// A pod on a silent node that should have ended longer ago is taken for gone: its kubelet will never say so, and the
+/// instance ends next (cluster-api, internal/controllers/machine/drain: SkipWaitForDeleteTimeoutSeconds).
+const LOST_AFTER: Duration = Duration::from_secs(1);
 /// How many pods are told to go in one look; more than a node usually has.
 const EVICTIONS: usize = 250;
 /// Pods from this priority on keep the cluster running (scheduling.SystemCriticalPriority).
@@ -71,11 +72,11 @@ pub(crate) fn plan(pods: &[Pod], is_silent: bool, now: Timestamp) -> Plan {
     if is_turn_of_last {
         plan.evict = last;
     } else {
-        plan.left.extend(last.iter().map(queued));
+        plan.left.extend(last.iter().map(|victim| Left::queued(&victim.pod)));
     }
     plan.evict.sort_by(|one, other| one.pod.cmp(&other.pod));
     let later = plan.evict.split_off(plan.evict.len().min(EVICTIONS));
-    plan.left.extend(later.iter().map(queued));
+    plan.left.extend(later.iter().map(|victim| Left::queued(&victim.pod)));
     plan
 }
 
@@ -88,7 +89,7 @@ fn part(pod: &Pod, is_silent: bool, now: Timestamp) -> Part {
     let label = pod.labels().get(labels::CAPI_DRAIN.as_str()).map(String::as_str);
     let is_lost = || {
         let due = pod.metadata.deletion_timestamp.as_ref();
-        is_silent && due.and_then(|due| age(due.0, now)).is_some_and(|age| age >= LOST_AFTER)
+        is_silent && due.and_then(|due| age(due.0, now)).is_some_and(|age| age > LOST_AFTER)
     };
     if is_mirror(pod) || is_of_daemon_set(pod) || is_finished(pod) || label == Some(SKIP) || is_lost() {
         Part::Stays
@@ -133,13 +134,6 @@ fn victim(pod: &Pod) -> Victim {
 
 fn key(pod: &Pod) -> ObjectKey {
     ObjectKey::of(pod)
-}
-
-fn queued(victim: &Victim) -> Left {
-    Left {
-        reason: LeftReason::Queued,
-        pod: victim.pod.clone(),
-    }
 }
 
 #[cfg(test)]
@@ -203,8 +197,8 @@ mod tests {
             (labelled("anything"), false, Part::Goes),
             (deleted(NOW), false, ending),
             (deleted(NOW - 1_000), false, ending),
-            (deleted(NOW - 299), true, ending),
-            (deleted(NOW - 300), true, Part::Stays),
+            (deleted(NOW - 1), true, ending),
+            (deleted(NOW - 2), true, Part::Stays),
             (deleted(NOW + 30), true, ending),
             (json!({"spec": {"priority": 2_000_001_000}}), false, Part::GoesLast),
             (json!({"spec": {"priority": 1_000_000_000}}), false, Part::Goes),

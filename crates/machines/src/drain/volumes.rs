@@ -1,28 +1,80 @@
-//! Volumes of pods that stay on a node which is emptied: nobody takes them off before the instance ends, so that nobody
-//! may wait for them.
+//! Volumes that have to come off a node before its instance ends: those that the Node lists, and after them those that are
+//! attached without being listed. Volumes of pods that stay are not among them: nobody takes these off before the instance
+//! ends, so that nobody may wait for them.
 
 use std::collections::BTreeSet;
 
 use hyperplane_runtime::ObjectKey;
 use jiff::Timestamp;
-use k8s_openapi::api::core::v1::{PersistentVolume, Pod};
+use k8s_openapi::api::{
+    core::v1::{PersistentVolume, Pod},
+    storage::v1::VolumeAttachment,
+};
 use kube::ResourceExt as _;
 
 use super::plan::stays;
-use crate::nodes::{HostedCluster, NoAnswer};
+use crate::nodes::{HostedCluster, NoAnswer, NodeView};
 
-/// The names of volumes on a node that belong to pods which stay there, as the Node lists what is attached.
-pub(crate) async fn staying(hosted: &HostedCluster, node: &str, now: Timestamp) -> Result<BTreeSet<String>, NoAnswer> {
-    let mut names = BTreeSet::new();
+/// Volumes of pods that stay, by both of their names.
+#[derive(Debug, Default)]
+struct Staying {
+    /// As Nodes list what is attached.
+    listed: BTreeSet<String>,
+    /// The names of the objects.
+    volumes: BTreeSet<String>,
+}
+
+/// The names of volumes that have to come off a node.
+pub(crate) async fn volumes_left(
+    hosted: &HostedCluster,
+    node: &NodeView,
+    now: Timestamp,
+) -> Result<Vec<String>, NoAnswer> {
+    let listed = node.status.volumes_attached.iter().flatten();
+    let mut listed: Vec<String> = listed.map(|volume| volume.name.clone()).collect();
+    let attached = if listed.is_empty() {
+        let attached = hosted.attachments(node.name()).await?;
+        if attached.is_empty() {
+            return Ok(listed);
+        }
+        Some(attached)
+    } else {
+        None
+    };
+    let staying = staying(hosted, node.name(), now).await?;
+    listed.retain(|name| !staying.listed.contains(name));
+    if !listed.is_empty() {
+        return Ok(listed);
+    }
+    let attached = match attached {
+        Some(attached) => attached,
+        None => hosted.attachments(node.name()).await?,
+    };
+    Ok(attached_beside(&attached, &staying.volumes))
+}
+
+/// What is attached, apart from volumes of pods that stay. An attachment without a volume is known by its own name.
+fn attached_beside(attached: &[VolumeAttachment], staying: &BTreeSet<String>) -> Vec<String> {
+    let volumes = attached.iter().map(|attachment| {
+        let volume = attachment.spec.source.persistent_volume_name.clone();
+        volume.unwrap_or_else(|| attachment.name_any())
+    });
+    volumes.filter(|volume| !staying.contains(volume)).collect()
+}
+
+async fn staying(hosted: &HostedCluster, node: &str, now: Timestamp) -> Result<Staying, NoAnswer> {
+    let mut staying = Staying::default();
     for claim in claims(&hosted.pods(node).await?, now) {
         let claim = hosted.claim(&claim).await?;
         let volume = claim.and_then(|claim| claim.spec?.volume_name);
         let Some(volume) = volume.filter(|volume| !volume.is_empty()) else {
             continue;
         };
-        names.extend(hosted.volume(&volume).await?.as_ref().and_then(attached_name));
+        let listed = hosted.volume(&volume).await?.as_ref().and_then(attached_name);
+        staying.listed.extend(listed);
+        staying.volumes.insert(volume);
     }
-    Ok(names)
+    Ok(staying)
 }
 
 /// The claims of pods that stay.
@@ -77,6 +129,21 @@ mod tests {
             .map(ToString::to_string)
             .collect();
         assert_eq!(found, ["shop/claim-of-stays", "shop/stays-scratch"]);
+    }
+
+    #[test]
+    fn what_is_attached_is_named_by_its_volume() {
+        let attachment = |name: &str, source: Value| -> VolumeAttachment {
+            serde_json::from_value(json!({"metadata": {"name": name},
+                "spec": {"attacher": "csi.example.com", "nodeName": "n", "source": source}}))
+            .unwrap()
+        };
+        let all = [
+            attachment("a", json!({"persistentVolumeName": "data"})),
+            attachment("b", json!({"persistentVolumeName": "logs"})),
+            attachment("c", json!({})),
+        ];
+        assert_eq!(attached_beside(&all, &["logs".to_owned()].into()), ["data", "c"]);
     }
 
     #[test]

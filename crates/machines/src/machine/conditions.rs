@@ -124,6 +124,10 @@ fn of_instance(facts: &Facts, kind: &str, instance: &InstanceFacts) -> Observati
     if let Some(owner) = instance.foreign_controller(facts.machine.metadata.uid.as_deref()) {
         return fails(type_, reasons::NOT_READY, format!("The {kind} belongs to {owner}"));
     }
+    if let Some(failure) = instance.failure() {
+        let message = format!("The {kind} failed for good: {}", bounded(&failure));
+        return fails(type_, reasons::NOT_READY, message);
+    }
     let said = instance.readiness();
     let words = said.and_then(|said| said.message.as_deref()).map(bounded);
     match said.map(|said| said.status.as_str()) {
@@ -183,6 +187,10 @@ fn present(facts: &Facts, type_: ConditionType) -> Result<&NodeView, Observation
     let kind = &facts.machine.spec.infrastructure_ref.kind;
     Err(match &facts.node {
         NodeFacts::Present(node) => return Ok(node),
+        NodeFacts::Unidentified if facts.is_cluster_leaving() => {
+            let message = "The node is not looked at any more: its cluster is being deleted";
+            unknown(type_, reasons::INSPECTION_FAILED, message)
+        }
         NodeFacts::Unidentified => {
             let message = format!("Waiting for the {kind} to report spec.providerID");
             unknown(type_, reasons::INSPECTION_FAILED, message)

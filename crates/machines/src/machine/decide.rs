@@ -54,6 +54,8 @@ pub(crate) fn next_look(facts: &Facts) -> Option<Duration> {
         NodeFacts::Present(node) if node.is_ready() => Some(LOOK_AT_REST),
         // A node that was deleted does not come back soon.
         NodeFacts::Missing if facts.known_node().is_some() => Some(LOOK_AT_REST),
+        // Nor does a cluster that has been silent for long.
+        NodeFacts::Unseen(no_answer) if no_answer.is_lasting => Some(LOOK_AT_REST),
         _ => Some(LOOK_SOON),
     }
 }
@@ -192,11 +194,16 @@ mod tests {
     #[test]
     fn the_next_look_is_soon_only_while_something_is_to_come() {
         let silent = NodeFacts::Unseen(NoAnswer::new("x"));
+        let lasting = NodeFacts::Unseen(NoAnswer {
+            is_lasting: true,
+            ..NoAnswer::new("x")
+        });
         let new = json!({"status": null});
         let not_ready = json!({"status": {"conditions": []}});
         for (machine_change, node, expected) in [
             (json!({}), NodeFacts::Unidentified, None),
             (json!({}), silent, Some(LOOK_SOON)),
+            (json!({}), lasting, Some(LOOK_AT_REST)),
             (new, NodeFacts::Missing, Some(LOOK_SOON)),
             (json!({}), NodeFacts::Missing, Some(LOOK_AT_REST)),
             (json!({}), node(&not_ready), Some(LOOK_SOON)),

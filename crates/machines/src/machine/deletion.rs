@@ -87,6 +87,12 @@ pub(crate) fn stage(facts: &Facts, is_drained: bool) -> Stage {
     }
 }
 
+/// Whether it is the turn of volumes, if there are any. What a Node lists is not all that may be attached to it.
+pub(crate) fn is_turn_of_volumes(facts: &Facts, is_drained: bool) -> bool {
+    let supposed = facts.with_volumes(&[String::new()]);
+    matches!(stage(&supposed, is_drained), Stage::Volumes(Some(_)))
+}
+
 /// What is told of a stage. `detail` adds what a look at the node found.
 pub(crate) fn ending(facts: &Facts, stage: &Stage, detail: Option<&str>) -> Ending {
     let (reason, what) = words(facts, stage);
@@ -123,6 +129,11 @@ pub(crate) fn next_look(facts: &Facts, stage: &Stage, is_blocked: bool) -> Durat
     };
     // A step that ends this moment is looked at the next, not in a loop.
     end.map_or(usual, |end| usual.min(end.max(Duration::from_secs(1))))
+}
+
+/// Whether the status tells that a drain has begun.
+pub(crate) fn is_drain_begun(facts: &Facts) -> bool {
+    known_times(facts).node_drain_start_time.is_some()
 }
 
 /// For how long a drain has been tried when it is given up; none while it goes on, or where it has no limit.
@@ -173,7 +184,9 @@ fn before_instance(facts: &Facts, node: &Concerned<'_>, is_drained: bool) -> Opt
         if !waiting.is_empty() {
             return Some(Stage::PreDrainHooks(waiting));
         }
-        let is_leaving = is_instance_leaving(facts);
+        // Who waits for the last hook was told that pods and volumes are gone.
+        let is_told = known_times(facts).wait_for_pre_terminate_hook_start_time.is_some();
+        let is_leaving = is_told || is_instance_leaving(facts);
         if !is_leaving && !is_drained && !is_drain_over(facts) {
             return Some(Stage::Drain(name.to_owned()));
         }

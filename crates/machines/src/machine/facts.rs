@@ -1,10 +1,10 @@
 //! Everything that is known of one machine when a run begins. Plain data; where it comes from is next door.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use hyperplane_api::cluster_api::{cluster::Cluster, machine::Machine};
 use jiff::Timestamp;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use k8s_openapi::{api::core::v1::AttachedVolume, apimachinery::pkg::apis::meta::v1::Condition};
 
 use super::infrastructure::{InfrastructureKind, InstanceFacts};
 use crate::{
@@ -45,6 +45,8 @@ pub(crate) struct Facts {
     pub(crate) machine: Arc<Machine>,
     /// The Cluster that it belongs to.
     pub(crate) cluster: Option<Arc<Cluster>>,
+    /// Whether there is a control plane beside it that stays.
+    pub(crate) has_control_plane: bool,
     /// Its instance.
     pub(crate) infrastructure: Infrastructure,
     /// Its Node.
@@ -61,10 +63,13 @@ impl Facts {
         pause(self.machine.as_ref(), self.cluster.as_deref()).is_some()
     }
 
-    /// Whether the whole cluster goes: then nobody needs its nodes to be emptied, and soon nobody answers.
+    /// Whether the whole cluster goes: then nobody needs its nodes to be emptied, and soon nobody answers. A Cluster that
+    /// is not there does not say that: somebody may have deleted it by hand, and it is made again.
     pub(crate) fn is_cluster_leaving(&self) -> bool {
-        let cluster = self.cluster.as_ref();
-        cluster.is_none_or(|cluster| cluster.metadata.deletion_timestamp.is_some())
+        match &self.cluster {
+            Some(cluster) => cluster.metadata.deletion_timestamp.is_some(),
+            None => !self.has_control_plane,
+        }
     }
 
     /// The identity at the provider, as far as anybody knows it.
@@ -86,13 +91,15 @@ impl Facts {
         status.map(|status| status.conditions.as_slice()).unwrap_or_default()
     }
 
-    /// The same, as if these volumes were not on the node.
-    pub(crate) fn without_volumes(&self, names: &BTreeSet<String>) -> Self {
+    /// The same, as if just these volumes were on the node.
+    pub(crate) fn with_volumes(&self, names: &[String]) -> Self {
         let mut facts = self.clone();
-        if let NodeFacts::Present(node) = &mut facts.node
-            && let Some(attached) = &mut node.status.volumes_attached
-        {
-            attached.retain(|volume| !names.contains(&volume.name));
+        if let NodeFacts::Present(node) = &mut facts.node {
+            let volume = |name: &String| AttachedVolume {
+                name: name.clone(),
+                ..AttachedVolume::default()
+            };
+            node.status.volumes_attached = Some(names.iter().map(volume).collect());
         }
         facts
     }
@@ -202,6 +209,7 @@ pub(crate) mod testing {
         Facts {
             machine: Arc::new(machine(change)),
             cluster: Some(Arc::new(cluster(&json!({})))),
+            has_control_plane: true,
             infrastructure: instance(&json!({})),
             node: node(&json!({})),
             is_up_to_date: Some(true),
@@ -225,13 +233,15 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_that_is_gone_or_going_is_leaving() {
+    fn a_cluster_leaves_if_it_goes_or_is_gone_with_its_control_plane() {
         let mut known = facts(&json!({}));
         assert!(!known.is_cluster_leaving());
         let going = json!({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}});
         known.cluster = Some(Arc::new(cluster(&going)));
         assert!(known.is_cluster_leaving());
         known.cluster = None;
+        assert!(!known.is_cluster_leaving(), "somebody deleted the object by hand");
+        known.has_control_plane = false;
         assert!(known.is_cluster_leaving());
     }
 }

@@ -130,6 +130,12 @@ pub(crate) struct InstanceStatus {
     pub(crate) ready: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) failure_domain: Option<String>,
+    /// Why it failed for good, in one word of contract v1beta1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) failure_reason: Option<String>,
+    /// The same for a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) failure_message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) addresses: Option<Vec<MachineAddress>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -213,6 +219,14 @@ impl InstanceFacts {
             .filter(|domain| !domain.is_empty())
     }
 
+    /// Why it failed for good, as providers of contract v1beta1 say; none while it did not.
+    pub(crate) fn failure(&self) -> Option<String> {
+        let words = [&self.status.failure_reason, &self.status.failure_message];
+        let words = words.into_iter().flatten().map(String::as_str);
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        (!words.is_empty()).then(|| words.join(": "))
+    }
+
     /// What the provider says of it as a whole.
     pub(crate) fn readiness(&self) -> Option<&InstanceCondition> {
         let mut conditions = self.status.conditions.iter().flatten();
@@ -274,6 +288,19 @@ impl Instances {
         }
     }
 
+    /// One instance as it is this moment, past the cache.
+    pub(crate) async fn ask(
+        &self,
+        context: &Context,
+        kind: InfrastructureKind,
+        key: &ObjectKey,
+    ) -> Result<Option<InstanceFacts>, Failure> {
+        match kind {
+            InfrastructureKind::Kubevirt => ask::<Kubevirt>(context, key).await,
+            InfrastructureKind::Agent => ask::<Agent>(context, key).await,
+        }
+    }
+
     /// Makes a machine the controller of an instance, and names the cluster on it.
     pub(crate) async fn adopt(
         &self,
@@ -311,11 +338,21 @@ pub(crate) fn index_value(kind: &str, namespace: &str, name: &str) -> String {
 
 fn facts<P: Provider>(store: Option<&Store<Instance<P>>>, key: &ObjectKey) -> Option<InstanceFacts> {
     let found: Arc<Instance<P>> = store?.get(key)?;
-    Some(InstanceFacts {
-        metadata: found.metadata.clone(),
-        spec: found.spec.clone().unwrap_or_default(),
-        status: found.status.clone().unwrap_or_default(),
-    })
+    Some(facts_of(&found))
+}
+
+fn facts_of<P: Provider>(instance: &Instance<P>) -> InstanceFacts {
+    InstanceFacts {
+        metadata: instance.metadata.clone(),
+        spec: instance.spec.clone().unwrap_or_default(),
+        status: instance.status.clone().unwrap_or_default(),
+    }
+}
+
+async fn ask<P: Provider>(context: &Context, key: &ObjectKey) -> Result<Option<InstanceFacts>, Failure> {
+    let api: Api<Instance<P>> = Api::namespaced(context.client().clone(), &key.namespace);
+    let found = api.get_opt(&key.name).await?;
+    Ok(found.as_ref().map(facts_of))
 }
 
 /// The change that makes a machine the controller of an instance, over the state that was read. The set that made both was

@@ -7,7 +7,7 @@ use hyperplane_api::{
     cluster_api::machine::Machine,
     constants::{annotations, conditions::machine as types},
 };
-use hyperplane_runtime::{Context, ObjectKey, conditions::holds};
+use hyperplane_runtime::{Context, Failure, ObjectKey, conditions::holds};
 use kube::ResourceExt as _;
 
 use super::{
@@ -16,7 +16,7 @@ use super::{
     facts::{Facts, Infrastructure, NodeFacts},
     infrastructure::InfrastructureKind,
 };
-use crate::{nodes::Found, owners};
+use crate::{counts::is_deleting, nodes::Found, owners};
 
 impl Machines {
     /// Everything that is known of a machine.
@@ -25,6 +25,7 @@ impl Machines {
         let cluster = ObjectKey::namespaced(&namespace, &machine.spec.cluster_name);
         let mut facts = Facts {
             cluster: self.clusters.get(&cluster),
+            has_control_plane: self.has_control_plane(&namespace),
             infrastructure: self.infrastructure(&machine, &namespace),
             node: NodeFacts::Unidentified,
             is_up_to_date: self.is_up_to_date(&machine, &namespace),
@@ -38,6 +39,27 @@ impl Machines {
             facts.node = self.node(&facts, &namespace, is_deleted).await;
         }
         facts
+    }
+
+    /// Makes sure that an instance which is not in sight is not there: a cache that lags behind would let the Machine go
+    /// without it, and then nobody ends the instance.
+    pub(super) async fn confirm(&self, context: &Context, facts: &mut Facts) -> Result<(), Failure> {
+        let reference = &facts.machine.spec.infrastructure_ref;
+        let kind = InfrastructureKind::of(reference.api_group.as_str(), reference.kind.as_str());
+        let Some(kind) = kind.filter(|_| facts.infrastructure == Infrastructure::Missing) else {
+            return Ok(());
+        };
+        let namespace = facts.machine.namespace().unwrap_or_default();
+        let key = ObjectKey::namespaced(namespace, reference.name.as_str());
+        if let Some(instance) = self.instances.ask(context, kind, &key).await? {
+            facts.infrastructure = Infrastructure::Present(kind, Box::new(instance));
+        }
+        Ok(())
+    }
+
+    fn has_control_plane(&self, namespace: &str) -> bool {
+        let found = self.control_planes.namespace(namespace).all();
+        found.iter().any(|found| !is_deleting(&found.metadata))
     }
 
     fn infrastructure(&self, machine: &Machine, namespace: &str) -> Infrastructure {

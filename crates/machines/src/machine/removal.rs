@@ -12,12 +12,14 @@ use kube::ResourceExt as _;
 
 use super::{
     Machines,
-    deletion::{Ending, Stage, drain_given_up, ending, is_removal_over, next_look, stage},
+    deletion::{
+        Ending, Stage, drain_given_up, ending, is_drain_begun, is_removal_over, is_turn_of_volumes, next_look, stage,
+    },
     facts::{Facts, Infrastructure, NodeFacts},
     status::{paused_status, status},
 };
 use crate::{
-    drain::{Drained, Leaving, drain, staying},
+    drain::{Drained, Leaving, drain, volumes_left},
     nodes::{Found, NoAnswer},
 };
 
@@ -32,12 +34,13 @@ enum Progress {
 impl Machines {
     /// One run of a deletion; only its last one succeeds.
     pub(super) async fn remove(&self, context: &Context, machine: Arc<Machine>) -> Result<(), Failure> {
-        let facts = self.look(context, machine).await;
+        let mut facts = self.look(context, machine).await;
         if facts.is_paused() {
             let status = paused_status(&facts);
             context.apply_status(facts.machine.as_ref(), &status).await?;
             return Err(Failure::wait("the pause to end"));
         }
+        self.confirm(context, &mut facts).await?;
         match self.advance(context, &facts).await? {
             Progress::Done => Ok(()),
             Progress::Waiting(ending, after) => {
@@ -51,6 +54,11 @@ impl Machines {
     async fn advance(&self, context: &Context, facts: &Facts) -> Result<Progress, Failure> {
         let mut current = self.step(facts, false).await;
         if let Stage::Drain(node) = &current {
+            if let NodeFacts::Unseen(no_answer) = &facts.node {
+                // Each of its machines would wait for nothing, and hold up those of others.
+                return Ok(silent(facts, &current, no_answer));
+            }
+            self.begin_drain(context, facts, &current).await?;
             match self.empty(facts, node).await {
                 Ok(Drained::Empty) => current = self.step(facts, true).await,
                 Ok(Drained::Waiting { message, is_blocked }) => {
@@ -82,18 +90,33 @@ impl Machines {
         }
     }
 
-    /// The step that a deletion is at. Volumes of pods that stay are no reason to wait.
+    /// Tells that a drain begins before the first pod is told to go: its limit counts from there, and a run that is cut
+    /// short in the middle of it must not begin anew each time.
+    async fn begin_drain(&self, context: &Context, facts: &Facts, stage: &Stage) -> Result<(), Failure> {
+        if is_drain_begun(facts) {
+            return Ok(());
+        }
+        let status = status(facts, Some(&ending(facts, stage, None)));
+        context.apply_status(facts.machine.as_ref(), &status).await.map(drop)
+    }
+
+    /// The step that a deletion is at. Where it is the turn of volumes, the hosted cluster is asked which there are; that it
+    /// does not tell is no reason to go on.
     async fn step(&self, facts: &Facts, is_drained: bool) -> Stage {
-        let current = stage(facts, is_drained);
-        let (Stage::Volumes(Some(_)), NodeFacts::Present(node)) = (&current, &facts.node) else {
-            return current;
+        let NodeFacts::Present(node) = &facts.node else {
+            return stage(facts, is_drained);
         };
+        if !is_turn_of_volumes(facts, is_drained) {
+            return stage(facts, is_drained);
+        }
         let namespace = facts.machine.namespace().unwrap_or_default();
-        let staying = async { staying(&self.hosted.visit(&namespace).await?, node.name(), facts.now).await };
-        match staying.await {
-            Ok(staying) if !staying.is_empty() => stage(&facts.without_volumes(&staying), is_drained),
-            // Without an answer it is waited for all of them.
-            _ => current,
+        let left = async { volumes_left(&self.hosted.visit(&namespace).await?, node, facts.now).await };
+        match left.await {
+            Ok(left) => stage(&facts.with_volumes(&left), is_drained),
+            Err(no_answer) => {
+                tracing::info!(machine = facts.name(), error = %no_answer, "Volumes of the node are not known.");
+                Stage::Volumes(None)
+            }
         }
     }
 

@@ -3,23 +3,25 @@
 use std::fmt::Debug;
 
 use hyperplane_api::constants::ours;
-use hyperplane_runtime::{Fence, ObjectKey, Reach, Remote, field_manager};
+use hyperplane_runtime::{Fence, ObjectKey, Remote, field_manager};
 use k8s_openapi::{
-    ByteString,
+    ByteString, Resource as _,
     api::{
         core::v1::{PersistentVolume, PersistentVolumeClaim, Pod},
-        policy::v1::PodDisruptionBudget,
+        policy::v1::{Eviction, PodDisruptionBudget},
+        storage::v1::VolumeAttachment,
     },
 };
 use kube::{
     Api, Client, Resource,
-    api::{DeleteParams, EvictParams, ListParams, Patch, PatchParams, Preconditions},
+    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, Preconditions},
     core::Status,
 };
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout};
 
-use super::{NoAnswer, NodeList, NodeView, PATIENCE, bounded};
+use super::{NoAnswer, NodeList, NodeView, PATIENCE, Whose, bounded};
 
 /// How many objects one request asks for.
 const PAGE: u32 = 500;
@@ -51,15 +53,15 @@ pub(crate) enum Evicted {
 #[derive(Clone)]
 pub(crate) struct HostedCluster {
     remote: Remote,
-    reach: Reach,
+    whose: Whose,
     kubeconfig: ByteString,
 }
 
 impl HostedCluster {
-    pub(super) fn new(client: &Client, fence: &Fence, reach: Reach, kubeconfig: ByteString) -> Self {
+    pub(super) fn new(client: &Client, fence: &Fence, whose: Whose, kubeconfig: ByteString) -> Self {
         Self {
             remote: Remote::new(client, manager(), fence),
-            reach,
+            whose,
             kubeconfig,
         }
     }
@@ -123,13 +125,22 @@ impl HostedCluster {
             .await
     }
 
+    /// The attachments of volumes to a node. No selector knows their node.
+    pub(crate) async fn attachments(&self, node: &str) -> Result<Vec<VolumeAttachment>, NoAnswer> {
+        let api = Api::<VolumeAttachment>::all(self.client());
+        let mut all = self.list(api, ListParams::default()).await?;
+        all.retain(|attachment| attachment.spec.node_name == node);
+        Ok(all)
+    }
+
     /// The budgets of a namespace.
     pub(crate) async fn budgets(&self, namespace: &str) -> Result<Vec<PodDisruptionBudget>, NoAnswer> {
         let api = Api::<PodDisruptionBudget>::namespaced(self.client(), namespace);
         self.list(api, ListParams::default()).await
     }
 
-    /// Asks that a pod go, and no other of its name.
+    /// Asks that a pod go, and no other of its name. That it takes too long concerns this pod only: whoever has to agree to
+    /// evictions in the hosted cluster may be slow for one pod and not for others.
     pub(crate) async fn evict(
         &self,
         pod: &ObjectKey,
@@ -137,32 +148,24 @@ impl HostedCluster {
         grace_period_seconds: Option<u32>,
     ) -> Result<Evicted, NoAnswer> {
         let api = Api::<Pod>::namespaced(self.client(), &pod.namespace);
-        let options = DeleteParams {
-            grace_period_seconds,
-            preconditions: Some(Preconditions {
-                uid: Some(uid.to_owned()),
-                resource_version: None,
+        let body = eviction(pod, uid, grace_period_seconds);
+        let parameters = PostParams::default();
+        let request = api.create_subresource::<Value, Value>("eviction", &pod.name, &parameters, &body);
+        match self.try_ask(request).await {
+            Some(Ok(_)) => Ok(Evicted::Accepted),
+            Some(Err(kube::Error::Api(status))) if status.is_not_found() => Ok(Evicted::Gone),
+            Some(Err(kube::Error::Api(status))) if status.is_conflict() => Ok(Evicted::Changed),
+            // Whatever else it says concerns this pod; the others may still go.
+            Some(Err(kube::Error::Api(status))) => Ok(Evicted::Refused {
+                answer: bounded(&status.message),
+                is_budget: is_of_budget(&status),
             }),
-            ..DeleteParams::default()
-        };
-        let parameters = EvictParams {
-            delete_options: Some(options),
-            ..EvictParams::default()
-        };
-        self.ask(async {
-            match api.evict(&pod.name, &parameters).await {
-                Ok(_) => Ok(Evicted::Accepted),
-                Err(kube::Error::Api(status)) if status.is_not_found() => Ok(Evicted::Gone),
-                Err(kube::Error::Api(status)) if status.is_conflict() => Ok(Evicted::Changed),
-                // Whatever else it says concerns this pod; the others may still go.
-                Err(kube::Error::Api(status)) => Ok(Evicted::Refused {
-                    answer: bounded(&status.message),
-                    is_budget: is_of_budget(&status),
-                }),
-                Err(error) => Err(error),
-            }
-        })
-        .await
+            Some(Err(error)) => Err(NoAnswer::of(error)),
+            None => Ok(Evicted::Refused {
+                answer: nothing(),
+                is_budget: false,
+            }),
+        }
     }
 
     /// All objects of a list, page by page.
@@ -190,18 +193,54 @@ impl HostedCluster {
         self.remote.client().clone()
     }
 
-    /// A request that ends. After one that got no answer, the next begins with a connection of its own.
+    /// A request that ends. One that got no answer is told to all who would ask the same cluster.
     async fn ask<T>(&self, request: impl Future<Output = kube::Result<T>> + Send) -> Result<T, NoAnswer> {
-        let answer = tokio::time::timeout(PATIENCE, request).await;
-        let is_answered = matches!(answer, Ok(Ok(_) | Err(kube::Error::Api(_))));
-        if !is_answered {
-            self.reach.forget(&self.kubeconfig.0);
-        }
-        match answer {
-            Ok(answer) => answer.map_err(NoAnswer::of),
-            Err(_) => Err(NoAnswer::new(&format!("nothing within {} seconds", PATIENCE.as_secs()))),
+        let began = Instant::now();
+        match self.try_ask(request).await {
+            Some(Ok(answer)) => Ok(answer),
+            Some(Err(error)) => {
+                let is_answer = matches!(error, kube::Error::Api(_));
+                let no_answer = NoAnswer::of(error);
+                if !is_answer {
+                    self.whose.note_silence(&no_answer, began);
+                }
+                Err(no_answer)
+            }
+            None => {
+                let no_answer = NoAnswer::new(&nothing());
+                self.whose.note_silence(&no_answer, began);
+                Err(no_answer)
+            }
         }
     }
+
+    /// A request that ends, with nothing if it takes too long. After one that got no answer, the next begins with a
+    /// connection of its own.
+    async fn try_ask<T>(&self, request: impl Future<Output = kube::Result<T>> + Send) -> Option<kube::Result<T>> {
+        let answer = timeout(PATIENCE, request).await.ok();
+        if !matches!(answer, Some(Ok(_) | Err(kube::Error::Api(_)))) {
+            self.whose.forget(&self.kubeconfig);
+        }
+        answer
+    }
+}
+
+/// What an eviction is asked for with. The library's own gives the options a name that no server knows, so that neither the
+/// identity of the pod nor its grace period would count.
+fn eviction(pod: &ObjectKey, uid: &str, grace_period_seconds: Option<u32>) -> Value {
+    let mut options = json!({"preconditions": {"uid": uid}});
+    if let Some(seconds) = grace_period_seconds {
+        options["gracePeriodSeconds"] = json!(seconds);
+    }
+    json!({
+        "apiVersion": Eviction::API_VERSION, "kind": Eviction::KIND,
+        "metadata": {"namespace": pod.namespace, "name": pod.name}, "deleteOptions": options,
+    })
+}
+
+/// What is said of a request that took too long.
+fn nothing() -> String {
+    format!("nothing within {} seconds", PATIENCE.as_secs())
 }
 
 /// Whether an eviction was refused for a budget: one that has nothing left, or several where there may be one.
@@ -214,4 +253,21 @@ fn is_of_budget(status: &Status) -> bool {
 /// The field manager of what we write there.
 fn manager() -> String {
     field_manager(ours::MANAGED_BY_US, "machine")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_eviction_names_the_pod_by_its_identity() {
+        let pod = ObjectKey::namespaced("shop", "db-0");
+        let read = |grace: Option<u32>| {
+            let read: Eviction = serde_json::from_value(eviction(&pod, "one", grace)).unwrap();
+            let options = read.delete_options.unwrap();
+            (options.preconditions.unwrap().uid, options.grace_period_seconds)
+        };
+        assert_eq!(read(None), (Some("one".to_owned()), None));
+        assert_eq!(read(Some(1)), (Some("one".to_owned()), Some(1)));
+    }
 }

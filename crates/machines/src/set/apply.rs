@@ -39,7 +39,7 @@ pub(super) async fn carry_out(sets: &Sets, context: &Context, seen: &Seen, plan:
     let superfluous = plan.remove.iter().map(|name| (name, "there are too many"));
     let going: Vec<(&String, &str)> = unhealthy.chain(superfluous).take(BATCH).collect();
     for (name, why) in going {
-        delete_machine(context, seen, name, why).await?;
+        delete_machine(sets, context, seen, name, why).await?;
     }
     if plan.make.is_empty() {
         tidy(sets, context, seen).await?;
@@ -74,10 +74,11 @@ async fn change_machine(context: &Context, seen: &Seen, name: &str, change: &Val
     }
 }
 
-async fn delete_machine(context: &Context, seen: &Seen, name: &str, why: &str) -> Result<(), Failure> {
+async fn delete_machine(sets: &Sets, context: &Context, seen: &Seen, name: &str, why: &str) -> Result<(), Failure> {
     let Some(machine) = seen.machines.iter().find(|machine| machine.name_any() == name) else {
         return Ok(());
     };
+    sets.going.note(&seen.set, machine);
     context.delete(machine.as_ref()).await?;
     let message = format!("Deleted machine {name}: {why}.");
     context.event(EventType::Normal, "SuccessfulDelete", message);

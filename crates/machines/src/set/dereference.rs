@@ -6,6 +6,7 @@ use hyperplane_api::cluster_api::{
     cluster::Cluster, machine::Machine, machine_deployment::MachineDeployment, machine_set::MachineSet,
 };
 use hyperplane_runtime::ObjectKey;
+use jiff::Timestamp;
 use kube::ResourceExt as _;
 
 use super::Sets;
@@ -37,7 +38,7 @@ pub(super) fn claim(set: &MachineSet) -> Claim<'_> {
     }
 }
 
-pub(super) fn look(stores: &Sets, set: Arc<MachineSet>) -> Seen {
+pub(super) fn look(stores: &Sets, set: Arc<MachineSet>, now: Timestamp) -> Seen {
     let namespace = set.namespace().unwrap_or_default();
     let cluster = stores
         .clusters
@@ -54,8 +55,10 @@ pub(super) fn look(stores: &Sets, set: Arc<MachineSet>) -> Seen {
         let newest = siblings.iter().map(|sibling| revision(sibling)).max();
         newest.is_none_or(|newest| revision(&set) >= newest)
     });
+    let mut machines = belonging(&stores.machines, set.as_ref(), claim(&set));
+    stores.going.apply(&set, &mut machines, now);
     Seen {
-        machines: belonging(&stores.machines, set.as_ref(), claim(&set)),
+        machines,
         pause: pause(set.as_ref(), cluster.as_deref()),
         cluster,
         deployment,

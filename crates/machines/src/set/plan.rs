@@ -5,7 +5,7 @@
 //! that are seen, and behind the mark that is kept on the set when a machine that was seen may go. So a run on a cache
 //! that lags behind, or one after a crash, gives the same names and meets the same objects.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{cmp::Reverse, collections::BTreeSet, sync::Arc};
 
 use hyperplane_api::{
     cluster_api::{machine::Machine, machine_set::MachineSet, replicas::DeletionOrder},
@@ -78,8 +78,9 @@ fn may_make(seen: &Seen) -> bool {
     !is_stopped && cluster.is_some_and(|cluster| !is_deleting(&cluster.metadata))
 }
 
-/// Machines that the health check wants replaced, as many as may be at a time, the oldest first. In a set that a
-/// rollout empties they are left to the rollout: what came instead of them would have to go, too.
+/// Machines that the health check wants replaced, as many as may be at a time. The newest come first, because one that
+/// never came up disturbs nobody. In a set that a rollout empties they are left to the rollout: what came instead of them
+/// would have to go, too.
 fn unhealthy(seen: &Seen) -> Result<Vec<String>, Failure> {
     let is_stopped = seen
         .set
@@ -94,7 +95,7 @@ fn unhealthy(seen: &Seen) -> Result<Vec<String>, Failure> {
         .filter(|machine| awaits_owner(machine))
         .partition(|machine| is_deleting(&machine.metadata));
     let room = in_flight(seen)?.saturating_sub(going.len());
-    waiting.sort_by_cached_key(|machine| (created(&machine.metadata), machine.name_any()));
+    waiting.sort_by_cached_key(|machine| (Reverse(created(&machine.metadata)), machine.name_any()));
     Ok(waiting
         .into_iter()
         .take(room)
@@ -102,16 +103,17 @@ fn unhealthy(seen: &Seen) -> Result<Vec<String>, Failure> {
         .collect())
 }
 
-/// How many machines may be under repair at a time.
+/// How many machines may be under repair at a time. A percentage is of all that the deployment wants, and not of what one
+/// of its sets has in the middle of a rollout.
 fn in_flight(seen: &Seen) -> Result<usize, Failure> {
-    let remediation = seen
-        .deployment
-        .as_ref()
-        .and_then(|deployment| deployment.spec.remediation.as_ref());
+    let Some(deployment) = &seen.deployment else {
+        return Ok(usize::MAX);
+    };
+    let remediation = deployment.spec.remediation.as_ref();
     let Some(given) = remediation.and_then(|remediation| remediation.max_in_flight.as_ref()) else {
         return Ok(usize::MAX);
     };
-    let most = amount(given, wanted(seen.set.spec.replicas), Rounding::Up).map_err(|error| {
+    let most = amount(given, wanted(deployment.spec.replicas), Rounding::Up).map_err(|error| {
         let field = "spec.remediation.maxInFlight";
         Failure::user(field, error.to_string(), "set it to such on the MachineDeployment")
     })?;

@@ -11,7 +11,8 @@ use crate::{
     counts::{Counts, is_deleting, versions, wanted, written},
 };
 
-pub(super) fn status(seen: &Seen, now: Timestamp) -> MachineSetStatus {
+/// The status of a set, with what held its last step up.
+pub(super) fn status(seen: &Seen, held_up: Option<&str>, now: Timestamp) -> MachineSetStatus {
     let set = seen.set.as_ref();
     let counts = Counts::of(&seen.machines);
     let outdated = if seen.is_current { 0 } else { counts.replicas };
@@ -21,6 +22,7 @@ pub(super) fn status(seen: &Seen, now: Timestamp) -> MachineSetStatus {
         outdated,
         is_deleting: is_deleting(&set.metadata),
         pause: seen.pause,
+        held_up,
     });
     let before = set.status.as_ref();
     let before = before.map(|status| &*status.conditions).unwrap_or_default();

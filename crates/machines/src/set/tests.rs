@@ -1,6 +1,6 @@
 //! What sets do, by table, and names that neither a crash nor a cache that lags behind can double.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use hyperplane_api::{
     cluster_api::{
@@ -12,6 +12,7 @@ use hyperplane_api::{
     constants::ours,
 };
 use hyperplane_runtime::Disposition;
+use jiff::Timestamp;
 use kube::{ResourceExt as _, api::DynamicObject};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -19,6 +20,7 @@ use serde_json::{Value, json};
 use super::{
     build,
     dereference::Seen,
+    going::Going,
     plan::{Plan, plan},
 };
 use crate::{InfrastructureKind, conditions::tests::machine};
@@ -160,10 +162,53 @@ fn unhealthy_machines_are_replaced_within_their_bound() {
 }
 
 #[test]
+fn repairs_begin_with_the_newest_and_are_bounded_by_the_deployment() {
+    let ill = |number: u64, created: &str| {
+        let mut machine = numbered(number, "-OwnerRemediated");
+        machine.metadata.creation_timestamp = serde_json::from_value(json!(created)).unwrap();
+        machine
+    };
+    let machines = vec![
+        ill(0, "2026-01-01T00:00:00Z"),
+        ill(1, "2026-01-03T00:00:00Z"),
+        ill(2, "2026-01-02T00:00:00Z"),
+    ];
+    let mut seen = seen(set(3, &json!({})), machines);
+    let deployment: MachineDeployment = serde_json::from_value(json!({
+        "metadata": {}, "spec": {"clusterName": "c", "replicas": 10, "selector": {},
+            "template": seen.set.spec.template, "remediation": {"maxInFlight": "20%"}},
+    }))
+    .unwrap();
+    seen.deployment = Some(Arc::new(deployment));
+    // A fifth of ten, and not of the three that this set has.
+    assert_eq!(planned(&seen).replace, ["m1", "m2"]);
+}
+
+#[test]
 fn an_unhealthy_machine_that_is_replaced_counts_among_those_that_are_too_many() {
     let machines = vec![numbered(0, "Available"), numbered(1, "-OwnerRemediated")];
     let plan = planned(&seen(set(1, &json!({})), machines));
     assert_eq!((plan.replace, plan.remove), (vec!["m1".to_owned()], Vec::new()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_deleted_goes_although_the_cache_does_not_show_it() {
+    let going = Going::default();
+    let set = set(1, &json!({}));
+    let stale = vec![numbered(0, "Available"), numbered(1, "Available")];
+    let first = planned(&seen(set.clone(), stale.clone()));
+    assert_eq!(first.remove, ["m0"]);
+    going.note(&set, &stale[0]);
+    // The other one fails meanwhile, and would be taken first.
+    let mut stale = seen(set.clone(), vec![stale[0].clone(), numbered(1, "-Available")]);
+    assert_eq!(planned(&stale).remove, ["m1"]);
+    going.apply(&set, &mut stale.machines, Timestamp::UNIX_EPOCH);
+    assert!(planned(&stale).remove.is_empty(), "one goes already");
+    // A deletion that never reached the server is made up for.
+    tokio::time::advance(Duration::from_secs(30)).await;
+    let mut late = seen(set.clone(), vec![numbered(0, "Available"), numbered(1, "Available")]);
+    going.apply(&set, &mut late.machines, Timestamp::UNIX_EPOCH);
+    assert_eq!(planned(&late).remove, ["m0"]);
 }
 
 #[test]

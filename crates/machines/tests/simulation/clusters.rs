@@ -6,6 +6,7 @@ use hyperplane_api::{
     cluster_api::{
         cluster::Cluster,
         cluster_status::{ClusterPhase, ClusterStatus},
+        machine::Machine,
         machine_deployment::MachineDeployment,
     },
     hypershift::hosted_control_plane::HostedControlPlane,
@@ -107,6 +108,45 @@ async fn a_cluster_without_a_finalizer_goes_at_once_and_takes_nothing_along() {
     assert!(world.here::<Cluster>().get_opt("c").await.unwrap().is_none());
     assert_eq!(world.names().await.len(), 2);
     assert_eq!(world.nodes().await.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_empties_nodes_of_a_cluster_that_goes() {
+    let world = World::settled(2, json!({})).await;
+    let finalizers = json!({"metadata": {"finalizers": ["cluster.cluster.x-k8s.io"]}});
+    world.change::<Cluster>("c", finalizers).await;
+    let names = world.names().await;
+    world.budget("db", "db", 0).await;
+    world.run_pod(&names[0], "db-0", json!({"labels": {"app": "db"}})).await;
+    world.attach(&names[1], &["disk"]).await;
+    world.delete::<Cluster>("c").await;
+    world.delete::<MachineDeployment>("pool").await;
+    world.pass(120).await;
+    assert_eq!(
+        world.names().await,
+        [""; 0],
+        "neither budgets nor volumes are waited for"
+    );
+    assert_eq!(world.pods().await, ["db-0"], "nobody evicted it");
+    assert!(world.here::<Cluster>().get_opt("c").await.unwrap().is_none());
+    assert_eq!(world.refusals(), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nodes_are_emptied_although_somebody_deleted_the_cluster_object() {
+    let world = World::settled(1, json!({})).await;
+    let control_plane = samples::hosted_control_plane(&json!({"metadata": {"name": "a", "namespace": HOME}}));
+    world.make::<HostedControlPlane>(control_plane).await;
+    let name = world.names().await.remove(0);
+    world.budget("db", "db", 0).await;
+    world.run_pod(&name, "db-0", json!({"labels": {"app": "db"}})).await;
+    world.pass(5).await;
+    world.delete::<Cluster>("c").await;
+    world.pass(5).await;
+    world.delete::<Machine>(&name).await;
+    world.pass(120).await;
+    assert_eq!(world.names().await, [name], "a budget holds the pod");
+    assert_eq!(world.pods().await, ["db-0"]);
 }
 
 #[tokio::test(start_paused = true)]

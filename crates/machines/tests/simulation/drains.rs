@@ -114,6 +114,54 @@ async fn a_budget_that_is_spent_is_waited_for_and_two_are_one_too_many() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_eviction_that_nobody_answers_is_named_and_keeps_no_other_pod() {
+    let world = World::settled(1, patience(300)).await;
+    let name = world.names().await.remove(0);
+    for pod in ["a-web", "slow-1", "slow-2", "slow-3", "slow-4", "z-web"] {
+        world.run_pod(&name, pod, labelled("web")).await;
+    }
+    scale_to_zero(&world).await;
+    world.pass(15).await;
+    let machine = world.here::<Machine>().get(&name).await.unwrap();
+    let deletion = machine.status.unwrap().deletion.unwrap();
+    assert!(deletion.node_drain_start_time.is_some(), "its time has begun");
+    world.pass(165).await;
+    assert_eq!(world.pods().await, ["slow-1", "slow-2", "slow-3", "slow-4"]);
+    let words = deleting(&world, &name).await;
+    assert!(
+        words.contains("shop/slow-") && words.contains("nothing within 10 seconds"),
+        "{words}"
+    );
+    world.pass(240).await;
+    assert!(world.machines().await.is_empty(), "{}", deleting(&world, &name).await);
+    assert_eq!(world.events("DrainTimedOut").await.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn pods_on_a_node_whose_kubelet_is_silent_are_told_to_go_and_not_waited_for() {
+    let world = World::settled(1, json!({})).await;
+    let name = world.names().await.remove(0);
+    world.report(&name, "Unknown").await;
+    // Nobody is there to end them.
+    world.run_pod(&name, "silent-0", labelled("web")).await;
+    world.run_pod(&name, "silent-1", labelled("web")).await;
+    world.budget("db", "db", 0).await;
+    world.run_pod(&name, "silent-db", labelled("db")).await;
+    world.attach(&name, &["disk"]).await;
+    scale_to_zero(&world).await;
+    world.pass(60).await;
+    let words = deleting(&world, &name).await;
+    assert!(
+        words.ends_with("pod shop/silent-db is held by PodDisruptionBudget shop/db"),
+        "budgets hold on silent nodes, too: {words}"
+    );
+    world.allow("db", 1).await;
+    world.pass(90).await;
+    assert!(world.machines().await.is_empty() && world.nodes().await.is_empty());
+    assert_eq!(world.pods().await.len(), 3, "they ended with the instance");
+}
+
+#[tokio::test(start_paused = true)]
 async fn many_pods_that_ended_hide_none_that_runs() {
     let world = World::settled(1, patience(600)).await;
     let name = world.names().await.remove(0);
@@ -203,6 +251,12 @@ async fn volumes_of_pods_that_stay_are_not_waited_for() {
     let words = deleting(&world, &name).await;
     assert!(words.ends_with("volumes to come off the node: other"), "{words}");
     world.attach(&name, &["kubernetes.io/csi/csi.example.com^v-1"]).await;
+    world.attach_unlisted(&name, "logs").await;
+    world.attach_unlisted(&name, "data").await;
+    world.pass(60).await;
+    let words = deleting(&world, &name).await;
+    assert!(words.ends_with("volumes to come off the node: data"), "{words}");
+    world.detach(&name, "data").await;
     world.pass(60).await;
     assert!(world.machines().await.is_empty() && world.nodes().await.is_empty());
 }

@@ -4,6 +4,7 @@ use hyperplane_api::cluster_api::{
     cluster::Cluster, machine::Machine, machine_deployment::MachineDeployment, machine_set::MachineSet,
     machine_status::MachinePhase,
 };
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::ResourceExt as _;
 use serde_json::json;
 
@@ -138,6 +139,46 @@ async fn a_deployment_goes_with_everything_that_it_made() {
     let left = world.here::<MachineDeployment>().get_opt("pool").await.unwrap();
     assert!(left.is_none(), "{left:?}");
     assert_eq!(world.refusals(), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_instance_that_the_cache_has_not_shown_goes_with_its_machine() {
+    let world = World::unheard(1).await;
+    world
+        .change::<MachineDeployment>("pool", json!({"spec": {"replicas": 0}}))
+        .await;
+    world.pass(180).await;
+    assert!(world.machines().await.is_empty());
+    assert!(world.instances().await.is_empty(), "nobody would ever end it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_keeps_machines_from_being_made_is_told() {
+    let world = World::settled(1, json!({})).await;
+    let template = json!({"spec": {"replicas": 2, "template": {"spec": {"infrastructureRef": {"name": "missing"}}}}});
+    world.change::<MachineDeployment>("pool", template).await;
+    world.pass(60).await;
+    let scaling = |conditions: Vec<Condition>| {
+        let found = conditions.into_iter().find(|found| found.type_ == "ScalingUp").unwrap();
+        format!("{} {}", found.status, found.message)
+    };
+    let told = "KubevirtMachineTemplate missing";
+    let sets = world.sets().await.into_iter();
+    let sets: Vec<String> = sets.map(|set| scaling(set.status.unwrap().conditions)).collect();
+    assert!(
+        sets.iter().any(|set| set.starts_with("True") && set.contains(told)),
+        "{sets:?}"
+    );
+    let deployment = scaling(world.deployment().await.status.unwrap().conditions);
+    assert!(
+        deployment.starts_with("True") && deployment.contains(told),
+        "{deployment}"
+    );
+    let position = world.position();
+    world.pass(300).await;
+    let mut writes = world.writes_since(position);
+    writes.retain(|write| !write.contains("\"events\""));
+    assert_eq!(writes, [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,8 +5,10 @@
 
 mod clusters;
 mod drains;
+mod faults;
 mod life;
 mod repairs;
 #[path = "../../../api/tests/support/samples.rs"]
 mod samples;
+mod silence;
 mod world;

@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeMap,
     fmt::Debug,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -31,6 +31,7 @@ use k8s_openapi::{
         core::v1::{Event, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, Secret},
         policy::v1::PodDisruptionBudget,
         rbac::v1::{ClusterRole, ClusterRoleBinding},
+        storage::v1::VolumeAttachment,
     },
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
@@ -43,10 +44,14 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
+use crate::faults::{never, with_silence, without_watches};
+
 /// The namespace of the control plane.
 pub const HOME: &str = "clusters-a";
 /// A namespace of the tenant.
 pub const SHOP: &str = "shop";
+/// The namespace of another tenant, whose API server never answers.
+pub const SILENT: &str = "clusters-silent";
 /// The account of the manager.
 const MANAGER: (&str, &str) = ("hyperplane", "operator");
 /// What the provider holds its objects by.
@@ -59,6 +64,8 @@ impl<K: Resource<DynamicType = ()> + DeserializeOwned + Serialize + Clone + Debu
 pub struct World {
     pub management: Client,
     pub hosted: Client,
+    /// The controllers get no answer from the hosted cluster.
+    pub is_silent: Arc<AtomicBool>,
     log: Arc<Mutex<Vec<Value>>>,
     stop: CancellationToken,
 }
@@ -72,6 +79,17 @@ impl Drop for World {
 impl World {
     /// Both clusters, and the controllers at work.
     pub async fn new() -> Self {
+        Self::seen_by(|client| client).await
+    }
+
+    /// The same, with controllers that never hear of instances: their cache lags behind for ever.
+    pub async fn unheard(replicas: u32) -> Self {
+        let world = Self::seen_by(|client| without_watches(client, "kubevirtmachines")).await;
+        world.settle(replicas, json!({})).await;
+        world
+    }
+
+    async fn seen_by(through: impl Fn(Client) -> Client) -> Self {
         let clock = Clock::anchored("2027-01-15T08:00:00Z".parse().unwrap());
         let log = Arc::new(Mutex::new(Vec::new()));
         let server = serve(&clock, Some(Arc::clone(&log))).await;
@@ -80,23 +98,30 @@ impl World {
         let world = Self {
             management: Client::new(server.in_process(User::admin()), "default"),
             hosted,
+            is_silent: Arc::default(),
             log,
             stop: CancellationToken::new(),
         };
         world.prepare().await;
-        world.start(&server, clock);
+        let user = User::service_account(MANAGER.0, MANAGER.1, "1234");
+        let client = Client::new(server.in_process(user), "default");
+        world.start(through(client), clock);
         world
     }
 
     /// A world with a deployment of this many machines, all of them nodes.
     pub async fn settled(replicas: u32, change: Value) -> Self {
         let world = Self::new().await;
+        world.settle(replicas, change).await;
+        world
+    }
+
+    async fn settle(&self, replicas: u32, change: Value) {
         let mut manifest = deployment(replicas);
         merge(&mut manifest, &change);
-        create::<MachineDeployment>(&world.management, Some(HOME), manifest).await;
-        world.pass(120).await;
-        assert_eq!(world.nodes().await.len(), usize::try_from(replicas).unwrap());
-        world
+        create::<MachineDeployment>(&self.management, Some(HOME), manifest).await;
+        self.pass(120).await;
+        assert_eq!(self.nodes().await.len(), usize::try_from(replicas).unwrap());
     }
 
     async fn prepare(&self) {
@@ -117,12 +142,8 @@ impl World {
         create::<Namespace>(&self.hosted, None, json!({"metadata": {"name": SHOP}})).await;
         sleep(Duration::from_secs(5)).await;
         self.grant().await;
-        let kubeconfig = "{apiVersion: v1, kind: Config, current-context: a, \
-             contexts: [{name: a, context: {cluster: a, user: a}}], \
-             clusters: [{name: a, cluster: {server: 'https://a.example:6443'}}], \
-             users: [{name: a, user: {token: one}}]}";
         let secret = json!({"metadata": named(kubeconfigs::SERVICE_NETWORK_ADMIN),
-            "stringData": {"kubeconfig": kubeconfig}});
+            "stringData": {"kubeconfig": kubeconfig("a.example")}});
         create::<Secret>(&self.management, Some(HOME), secret).await;
         let cluster = json!({"metadata": named("c"), "spec": {"paused": false}});
         create::<Cluster>(&self.management, Some(HOME), cluster).await;
@@ -147,22 +168,53 @@ impl World {
         create::<ClusterRoleBinding>(&self.management, None, binding).await;
     }
 
-    fn start(&self, server: &Server, clock: Clock) {
-        let user = User::service_account(MANAGER.0, MANAGER.1, "1234");
-        let client = Client::new(server.in_process(user), "default");
+    fn start(&self, client: Client, clock: Clock) {
         let mut manager = Manager::new(
             client,
             hyperplane_runtime::Settings::new("hyperplane", "test", clock, 1),
         );
-        let hosted = self.hosted.clone();
+        let hosted = with_silence(self.hosted.clone(), Arc::clone(&self.is_silent));
         let settings = MachinesSettings {
             scope: Scope::Everywhere,
-            reach: Reach::by(move |_| Ok(hosted.clone())),
+            reach: Reach::by(move |config| {
+                let is_silent = config.cluster_url.host() == Some(SILENT);
+                Ok(if is_silent { never() } else { hosted.clone() })
+            }),
             infrastructure: vec![InfrastructureKind::Kubevirt],
         };
         register(&mut manager, settings);
         let run = manager.run(self.stop.clone());
         tokio::spawn(async move { run.await.unwrap() });
+    }
+
+    /// Another tenant whose API server never answers, with this many machines that are to become nodes.
+    pub async fn silent_tenant(&self, machines: u32) {
+        let inside = |name: &str| {
+            let mut metadata = named(name);
+            metadata["namespace"] = json!(SILENT);
+            metadata
+        };
+        create::<Namespace>(&self.management, None, json!({"metadata": {"name": SILENT}})).await;
+        let secret = json!({"metadata": inside(kubeconfigs::SERVICE_NETWORK_ADMIN),
+            "stringData": {"kubeconfig": kubeconfig(SILENT)}});
+        create::<Secret>(&self.management, Some(SILENT), secret).await;
+        let cluster = json!({"metadata": inside("c"), "spec": {"paused": false}});
+        create::<Cluster>(&self.management, Some(SILENT), cluster).await;
+        let instances: Api<KubevirtMachine> = Api::namespaced(self.management.clone(), SILENT);
+        for name in (0..machines).map(|number| format!("silent-{number}")) {
+            let provider_id = format!("kubevirt://{name}");
+            let instance = json!({"metadata": inside(&name),
+                "spec": {"providerID": provider_id, "virtualMachineTemplate": {}}});
+            create::<KubevirtMachine>(&self.management, Some(SILENT), instance).await;
+            let status = Patch::Merge(json!({"status": {"initialization": {"provisioned": true}}}));
+            let said = instances.patch_status(&name, &PatchParams::default(), &status).await;
+            drop(said.unwrap());
+            let reference =
+                json!({"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "KubevirtMachine", "name": name});
+            let machine = json!({"metadata": inside(&name), "spec": {"clusterName": "c", "providerID": provider_id,
+                "bootstrap": {"dataSecretName": "one"}, "infrastructureRef": reference}});
+            create::<Machine>(&self.management, Some(SILENT), machine).await;
+        }
     }
 
     /// Lets seconds go by, in which everybody else does their part.
@@ -197,7 +249,9 @@ impl World {
     async fn end_pods(&self) {
         let pods: Api<Pod> = Api::namespaced(self.hosted.clone(), SHOP);
         for pod in all(&pods).await {
-            if pod.metadata.deletion_timestamp.is_some() {
+            // Pods named so are on nodes whose kubelets are silent.
+            let is_silent = pod.name_any().starts_with("silent-");
+            if pod.metadata.deletion_timestamp.is_some() && !is_silent {
                 let now = DeleteParams::default().grace_period(0);
                 pods.delete(&pod.name_any(), &now).await.unwrap();
             }
@@ -230,6 +284,19 @@ impl World {
         let api: Api<Node> = Api::all(self.hosted.clone());
         let status = Patch::Merge(json!({"status": {"volumesAttached": attached}}));
         api.patch_status(node, &PatchParams::default(), &status).await.unwrap();
+    }
+
+    /// Attaches a volume to a node, which does not list it.
+    pub async fn attach_unlisted(&self, node: &str, volume: &str) {
+        let manifest = json!({"metadata": {"name": format!("{node}-{volume}")}, "spec": {
+            "attacher": "csi.example.com", "nodeName": node, "source": {"persistentVolumeName": volume}}});
+        create::<VolumeAttachment>(&self.hosted, None, manifest).await;
+    }
+
+    pub async fn detach(&self, node: &str, volume: &str) {
+        let api: Api<VolumeAttachment> = Api::all(self.hosted.clone());
+        let deleted = api.delete(&format!("{node}-{volume}"), &DeleteParams::default()).await;
+        drop(deleted.unwrap());
     }
 
     /// A volume with a claim of the same name.
@@ -424,6 +491,16 @@ async fn serve(clock: &Clock, log: Option<Arc<Mutex<Vec<Value>>>>) -> Server {
     tokio::spawn(controllers.run(CancellationToken::new()));
     server.bootstrap().await.unwrap();
     server
+}
+
+/// A kubeconfig for a server.
+fn kubeconfig(host: &str) -> String {
+    format!(
+        "{{apiVersion: v1, kind: Config, current-context: a, \
+         contexts: [{{name: a, context: {{cluster: a, user: a}}}}], \
+         clusters: [{{name: a, cluster: {{server: 'https://{host}:6443'}}}}], \
+         users: [{{name: a, user: {{token: one}}}}]}}"
+    )
 }
 
 /// Metadata of something that we made.

@@ -61,7 +61,11 @@ pub fn manager_rules() -> Vec<PolicyRule> {
         rule("", &["persistentvolumeclaims"], &["get"]),
         rule("", &["pods"], &["list"]),
         rule(groups::CLUSTER_API, &["clusters"], WRITE),
-        rule(groups::CLUSTER_API, &["machines"], READ),
+        rule(
+            groups::CLUSTER_API,
+            &["machinedeployments", "machines", "machinesets"],
+            &["delete", "get", "list", "watch"],
+        ),
         rule(groups::INFRASTRUCTURE, &["kubevirtclusters"], WRITE),
         rule(groups::INFRASTRUCTURE, &["kubevirtclusters/status"], &["patch"]),
         rule(groups::AGENT_PROVIDER, &["agentclusters"], WRITE),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    machine::facts::testing::{NOW, facts, instance, node},
+    machine::facts::testing::{NOW, cluster, facts, instance, node},
     nodes::NoAnswer,
 };
 
@@ -51,6 +51,49 @@ fn a_machine_at_rest_is_ready_and_available() {
             .iter()
             .all(|condition| condition.observed_generation == Some(3))
     );
+}
+
+#[test]
+fn a_failure_for_good_is_told_in_the_words_of_the_provider() {
+    for (status, expected) in [
+        (json!({"failureReason": "CreateError"}), "CreateError"),
+        (json!({"failureMessage": "no capacity"}), "no capacity"),
+        (
+            json!({"failureReason": "CreateError", "failureMessage": "no capacity"}),
+            "CreateError: no capacity",
+        ),
+    ] {
+        let mut known = facts(&json!({}));
+        known.infrastructure = instance(&json!({"status": status}));
+        let conditions = observe(&known, None);
+        let found = conditions
+            .iter()
+            .find(|found| found.type_ == "InfrastructureReady")
+            .unwrap();
+        assert_eq!((found.status.as_str(), found.reason.as_str()), ("False", "NotReady"));
+        assert_eq!(
+            found.message,
+            format!("The KubevirtMachine failed for good: {expected}")
+        );
+    }
+    let mut known = facts(&json!({}));
+    known.infrastructure = instance(&json!({"status": {"failureReason": ""}}));
+    assert_eq!(word(&observe(&known, None), "InfrastructureReady").0, "True");
+}
+
+#[test]
+fn a_node_that_goes_with_its_cluster_is_not_said_to_be_waited_for() {
+    let mut known = facts(&json!({}));
+    known.node = NodeFacts::Unidentified;
+    let said = |known: &Facts| {
+        let conditions = observe(known, None);
+        let found = conditions.iter().find(|found| found.type_ == "NodeReady").unwrap();
+        found.message.clone()
+    };
+    assert!(said(&known).contains("to report spec.providerID"));
+    let going = json!({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}});
+    known.cluster = Some(std::sync::Arc::new(cluster(&going)));
+    assert!(said(&known).contains("its cluster is being deleted"));
 }
 
 #[test]

@@ -70,6 +70,19 @@ fn hooks_hold_the_step_that_they_name() {
 }
 
 #[test]
+fn a_node_is_not_emptied_again_once_the_last_hook_is_waited_for() {
+    let begun = json!({"status": {"deletion": {"waitForPreTerminateHookStartTime": ago(10)}}});
+    let mut change = annotated("pre-terminate.delete.hook.machine.cluster.x-k8s.io/etcd");
+    merge(&mut change, &begun);
+    let mut known = deleted(&change);
+    known.node = with_volumes();
+    assert_eq!(stage(&known, false), Stage::PreTerminateHooks(vec!["etcd".to_owned()]));
+    let mut known = deleted(&begun);
+    known.node = with_volumes();
+    assert_eq!(stage(&known, false), Stage::Instance);
+}
+
+#[test]
 fn hooks_hold_a_machine_whose_instance_is_gone() {
     let hooks = [
         "pre-drain.delete.hook.machine.cluster.x-k8s.io/a",
@@ -128,6 +141,19 @@ fn volumes_are_waited_for_unless_nobody_can_take_them_off() {
         known.node = found;
         assert_eq!(stage(&known, true), expected, "{change}");
     }
+}
+
+#[test]
+fn what_is_attached_is_asked_for_only_when_it_is_its_turn() {
+    let mut known = deleted(&json!({}));
+    assert!(!is_turn_of_volumes(&known, false), "pods go first");
+    assert!(is_turn_of_volumes(&known, true), "although the Node lists nothing");
+    known.infrastructure = instance(&json!({"metadata": {"deletionTimestamp": ago(1)}}));
+    assert!(!is_turn_of_volumes(&known, true));
+    let known = deleted(&annotated(
+        "machine.cluster.x-k8s.io/exclude-wait-for-node-volume-detach",
+    ));
+    assert!(!is_turn_of_volumes(&known, true));
 }
 
 #[test]
