@@ -91,7 +91,7 @@ impl SkewVerdict {
 
 /// Judges a pool.
 pub(crate) fn judge(facts: &SkewFacts<'_>) -> SkewVerdict {
-    let choice = Choice::default_for(facts.target.scheme());
+    let choice = Choice::default_for_pools(facts.target.scheme());
     let mut verdict = SkewVerdict::default();
     if facts.plane.is_empty() {
         verdict.refusals.push(Finding {

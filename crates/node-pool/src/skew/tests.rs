@@ -44,11 +44,16 @@ type Row = (&'static [&'static str], &'static [&'static str], &'static str, bool
 
 #[test]
 fn a_pool_follows_its_control_plane() {
-    let rows: [Row; 11] = [
+    let rows: [Row; 15] = [
         (&["1.36.4"], &[], "1.36.4", true),
         (&["1.36.4"], &["1.35.0"], "1.36.4", true),
         (&["1.36.4"], &["1.36.4"], "1.37.0", false),
         (&["1.36.4"], &[], "1.37.0", false),
+        // A patch is enough to be newer.
+        (&["1.36.3"], &[], "1.36.4", false),
+        (&["1.36.3"], &["1.36.3"], "1.36.4", false),
+        (&["1.36.4", "1.36.3"], &["1.36.3"], "1.36.4", false),
+        (&["1.36.4"], &["1.36.3"], "1.36.4", true),
         // While the control plane moves, the oldest of it decides.
         (&["1.37.0", "1.36.4"], &["1.36.4"], "1.37.0", false),
         (&["1.37.0"], &["1.36.4"], "1.37.0", true),
@@ -125,6 +130,14 @@ fn machines_tell_what_their_nodes_have() {
 }
 
 proptest! {
+    #[test]
+    fn no_roll_leads_beyond_a_patch_of_the_control_plane(plane in prop::collection::vec(0_u64..9, 1..3), target in 0_u64..9) {
+        let texts: Vec<String> = plane.iter().map(|patch| format!("1.36.{patch}")).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let verdict = judged(&texts, &[], &format!("1.36.{target}"));
+        prop_assert_eq!(verdict.allows(), plane.iter().all(|patch| target <= *patch));
+    }
+
     /// What is allowed is never newer than the oldest API server, nor more than three minors older than the newest.
     #[test]
     fn no_roll_leads_out_of_the_limits(plane in prop::collection::vec(30_u64..38, 1..3), target in 28_u64..40) {
