@@ -32,6 +32,9 @@ pub(crate) async fn apply(context: &Context, seen: &Seen, active: &Active, desir
     }
     token(context, active, &desired.token).await?;
     context.apply(&desired.user_data).await?;
+    for secret in &desired.older {
+        context.apply(secret).await?;
+    }
     if let Some(deployment) = &desired.deployment {
         context.apply(deployment).await?;
         resume_sets(context, seen).await?;

@@ -17,6 +17,7 @@ use hyperplane_api::{
 };
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Secret;
+use kube::ResourceExt as _;
 
 pub(crate) use self::{
     deployment::{is_rolled_out, replicas, with_pause},
@@ -58,6 +59,8 @@ pub(crate) struct Desired {
     pub(crate) template: Option<TemplateObject>,
     pub(crate) token: Secret,
     pub(crate) user_data: Secret,
+    /// Tokens and user data of configurations that sets from before still make machines with.
+    pub(crate) older: Vec<Secret>,
     pub(crate) deployment: Option<MachineDeployment>,
     pub(crate) health_check: Option<MachineHealthCheck>,
     /// Whether a health check that is there goes.
@@ -79,6 +82,18 @@ pub(crate) fn build(blueprint: &Blueprint<'_>) -> Desired {
         template: named.and_then(|named| template::build(&owner, named)),
         token: tokens::active(blueprint),
         user_data: user_data::build(blueprint),
+        older: blueprint
+            .active
+            .older
+            .iter()
+            .flat_map(|older| {
+                let user_data = user_data::build(&Blueprint {
+                    active: older,
+                    ..*blueprint
+                });
+                [tokens::older(blueprint, older), user_data]
+            })
+            .collect(),
         deployment: deployment::build(&owner, target, blueprint.seen.machines.deployment.as_deref()),
         ..Desired::default()
     };
@@ -103,10 +118,14 @@ pub(crate) fn held(owner: &Owner<'_>, seen: &Seen) -> Option<MachineDeployment> 
 
 /// What becomes of Secrets of configurations that machines are not made with any more.
 fn retire(blueprint: &Blueprint<'_>, desired: &mut Desired) {
-    let active = names::token(blueprint.pool, &blueprint.active.hash);
-    let mut next = blueprint.active.next;
+    let active = std::iter::once(blueprint.active).chain(&blueprint.active.older);
+    let used: Vec<String> = active
+        .clone()
+        .map(|one| names::token(blueprint.pool, &one.hash))
+        .collect();
+    let mut next = active.filter_map(|one| one.next).min();
     for live in &blueprint.seen.tokens {
-        if live.metadata.name.as_deref() == Some(active.as_str()) || live.metadata.deletion_timestamp.is_some() {
+        if used.contains(&live.name_any()) || live.metadata.deletion_timestamp.is_some() {
             continue;
         }
         let left = match token::outdated(live, blueprint.now) {

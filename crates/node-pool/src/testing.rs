@@ -6,7 +6,7 @@ mod samples;
 use std::sync::Arc;
 
 use hyperplane_api::{
-    cluster_api::{machine::Machine, machine_deployment::MachineDeployment},
+    cluster_api::{machine::Machine, machine_deployment::MachineDeployment, machine_set::MachineSet},
     constants::{annotations, objects::keys},
     hyperplane::distribution_release::DistributionRelease,
     hypershift::{hosted_cluster::HostedCluster, hosted_control_plane::HostedControlPlane, node_pool::NodePool},
@@ -168,6 +168,22 @@ pub(crate) fn deployment(change: &Value) -> MachineDeployment {
         },
     });
     merge(&mut manifest, change);
+    serde_json::from_value(manifest).unwrap()
+}
+
+/// A MachineSet whose machines read some user data.
+pub(crate) fn set(user_data: &str, replicas: Option<i32>) -> MachineSet {
+    let manifest = json!({
+        "metadata": {"name": format!("set-{user_data}"), "namespace": "clusters-blue"},
+        "spec": {
+            "clusterName": "blue-abcde", "replicas": replicas, "selector": {},
+            "template": {"spec": {
+                "clusterName": "blue-abcde", "bootstrap": {"dataSecretName": user_data},
+                "infrastructureRef": {"apiGroup": "infrastructure.cluster.x-k8s.io",
+                    "kind": "KubevirtMachineTemplate", "name": "workers-9876543210"},
+            }},
+        },
+    });
     serde_json::from_value(manifest).unwrap()
 }
 

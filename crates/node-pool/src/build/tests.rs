@@ -316,6 +316,52 @@ fn what_was_replaced_gets_an_end_and_goes() {
 }
 
 #[test]
+fn a_token_is_kept_good_as_long_as_a_set_makes_machines_with_it() {
+    let (pool, seen) = usual();
+    let first = desired(&pool, &seen, NOW).unwrap();
+    let mut seen = after(&seen, &first);
+    let other = testing::cluster(&json!({"spec": {"pullSecret": {"name": "other"}}}));
+    seen.cluster = Some(Arc::new(other));
+    let user_data = first.user_data.metadata.name.clone();
+    let set = |replicas: Option<i32>| Arc::new(testing::set(user_data.as_deref().unwrap(), replicas));
+    let name = |secret: &Secret| secret.metadata.name.clone();
+
+    // A set that has machines can make another at any time, and so can one of which it is not known.
+    for replicas in [Some(1), None] {
+        seen.machines.sets = vec![set(replicas)];
+        let second = desired(&pool, &seen, NOW).unwrap();
+        assert!(second.expiring.is_empty(), "{replicas:?}");
+        let kept: Vec<_> = second.older.iter().map(name).collect();
+        assert_eq!(kept, [name(&first.token), name(&first.user_data)]);
+        assert_eq!(second.older[0].data, first.token.data);
+    }
+    // It is replaced when its time has come, and what machines of the set read shows the new one.
+    let late = desired(&pool, &seen, NOW + token::ROTATION).unwrap();
+    assert_eq!(text(&late.older[0], keys::OLD_TOKEN), "fresh");
+    assert_eq!(late.older[0].metadata.resource_version.as_deref(), Some("1"));
+    assert!(text(&late.older[1], keys::USER_DATA).contains("ZnJlc2g="));
+    assert!(late.expiring.is_empty() && late.unused.is_empty());
+    // An end that it was given is taken back.
+    let mut ending = (*seen.tokens[0]).clone();
+    let end = annotations::IGNITION_TOKEN_EXPIRATION_TIMESTAMP.as_str();
+    let all = ending.metadata.annotations.get_or_insert_default();
+    all.insert(end.to_owned(), token::written(NOW));
+    seen.tokens = vec![Arc::new(ending)];
+    let again = desired(&pool, &seen, NOW).unwrap();
+    assert_eq!(
+        annotations::IGNITION_TOKEN_EXPIRATION_TIMESTAMP.of(&again.older[0]),
+        None
+    );
+    assert!(again.unused.is_empty());
+    // A set that is empty makes none.
+    seen.tokens = vec![stored(first.token.clone())];
+    seen.machines.sets = vec![set(Some(0))];
+    let third = desired(&pool, &seen, NOW).unwrap();
+    assert!(third.older.is_empty());
+    assert_eq!(third.expiring.len(), 1);
+}
+
+#[test]
 fn repair_begins_when_a_machine_came_and_ends_with_the_wish() {
     let (_, seen) = usual();
     let pool = testing::pool(&json!({

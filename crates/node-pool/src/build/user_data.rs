@@ -89,18 +89,20 @@ pub(super) fn unused(blueprint: &Blueprint<'_>) -> Vec<Arc<Secret>> {
 /// User data of machines that are there, of sets that make more, and of the deployment as it still is.
 fn used(machines: &Machines) -> BTreeSet<&str> {
     let of_machines = machines.all.iter().map(|machine| &machine.spec.bootstrap);
-    let of_sets = machines
-        .sets
-        .iter()
-        .filter(|set| set.spec.replicas != Some(0))
-        .map(|set| &set.spec.template.spec.bootstrap);
     let of_deployment = machines
         .deployment
         .iter()
         .map(|live| &live.spec.template.spec.bootstrap);
     of_machines
-        .chain(of_sets)
         .chain(of_deployment)
         .filter_map(|bootstrap| bootstrap.data_secret_name.as_deref())
+        .chain(of_sets(machines))
         .collect()
+}
+
+/// User data of sets that have machines, or are about to make some. A set of none is never grown again, unless its template
+/// becomes the one of the deployment.
+pub(super) fn of_sets(machines: &Machines) -> impl Iterator<Item = &str> {
+    let growing = machines.sets.iter().filter(|set| set.spec.replicas != Some(0));
+    growing.filter_map(|set| set.spec.template.spec.bootstrap.data_secret_name.as_deref())
 }
