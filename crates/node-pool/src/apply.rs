@@ -37,7 +37,6 @@ pub(crate) async fn apply(context: &Context, seen: &Seen, active: &Active, desir
     }
     if let Some(deployment) = &desired.deployment {
         context.apply(deployment).await?;
-        resume_sets(context, seen).await?;
     }
     if let Some(check) = &desired.health_check {
         context.apply(check).await?;
@@ -112,10 +111,6 @@ pub(crate) async fn resume(context: &Context, seen: &Seen) -> Result<(), Failure
     {
         context.apply(&build::with_pause(live, false)).await?;
     }
-    resume_sets(context, seen).await
-}
-
-async fn resume_sets(context: &Context, seen: &Seen) -> Result<(), Failure> {
     for set in &seen.machines.sets {
         if annotations::PAUSED.is_true(set.as_ref()) {
             mark_set(context, set, false).await?;

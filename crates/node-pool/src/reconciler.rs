@@ -149,6 +149,8 @@ impl NodePools {
         if pause.is_paused() {
             return apply::pause(context, seen).await.map(|()| None);
         }
+        // Machines that were paused go on, whatever else is missing or wrong.
+        apply::resume(context, seen).await?;
         let surroundings = surroundings::of(seen).map_err(|missing| Failure::wait(missing.what))?;
         if !plan.verdict.as_ref().is_some_and(Verdict::is_sound) {
             // What is wrong is reported; an edit brings the next run.
