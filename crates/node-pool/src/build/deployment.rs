@@ -61,11 +61,8 @@ pub(super) fn build(
             match_labels: Some(owner.selector()),
             match_expressions: None,
         },
-        template: template(owner, parts),
-        rollout: Some(MachineDeploymentRollout {
-            after: None,
-            strategy: Some(strategy(&pool.spec.management.replace)),
-        }),
+        template: template(owner, parts, live),
+        rollout: rollout(&pool.spec.management.replace, live),
         remediation: None,
         machine_naming: None,
         deletion: None,
@@ -102,13 +99,8 @@ fn of_live(live: &MachineDeployment) -> Parts {
     }
 }
 
-fn template(owner: &Owner<'_>, parts: Parts) -> MachineTemplateSpec {
+fn template(owner: &Owner<'_>, parts: Parts, live: Option<&MachineDeployment>) -> MachineTemplateSpec {
     let pool = owner.pool;
-    let deletion = MachineDeletionSpec {
-        node_drain_timeout_seconds: validate::seconds(pool.spec.node_drain_timeout.as_ref()),
-        node_volume_detach_timeout_seconds: validate::seconds(pool.spec.node_volume_detach_timeout.as_ref()),
-        node_deletion_timeout_seconds: Some(NODE_DELETION_SECONDS),
-    };
     let mut all_labels = owner.selector();
     all_labels.extend([ours::label(), label(labels::NODE_POOL, &names::label(pool))]);
     let of_nodes = pool.spec.node_labels.iter();
@@ -130,9 +122,25 @@ fn template(owner: &Owner<'_>, parts: Parts) -> MachineTemplateSpec {
             failure_domain: None,
             min_ready_seconds: None,
             readiness_gates: Vec::new(),
-            deletion: Some(deletion),
+            deletion: Some(deletion(pool, live)),
             taints: Vec::new(),
         },
+    }
+}
+
+/// How long the steps of a deletion may take. What cannot be read stays as it is.
+fn deletion(pool: &NodePool, live: Option<&MachineDeployment>) -> MachineDeletionSpec {
+    let in_force = live.and_then(|live| live.spec.template.spec.deletion.as_ref());
+    MachineDeletionSpec {
+        node_drain_timeout_seconds: validate::seconds(
+            pool.spec.node_drain_timeout.as_ref(),
+            in_force.and_then(|deletion| deletion.node_drain_timeout_seconds),
+        ),
+        node_volume_detach_timeout_seconds: validate::seconds(
+            pool.spec.node_volume_detach_timeout.as_ref(),
+            in_force.and_then(|deletion| deletion.node_volume_detach_timeout_seconds),
+        ),
+        node_deletion_timeout_seconds: Some(NODE_DELETION_SECONDS),
     }
 }
 
@@ -146,6 +154,19 @@ fn annotations_of(owner: &Owner<'_>, release_version: Option<&str>) -> BTreeMap<
         all.extend([annotation(annotations::TAINTS, &taints)]);
     }
     all
+}
+
+/// How machines are replaced. What cannot be carried out leaves it as it is.
+fn rollout(replace: &ReplaceUpgrade, live: Option<&MachineDeployment>) -> Option<MachineDeploymentRollout> {
+    if !validate::has_pace(replace)
+        && let Some(live) = live
+    {
+        return live.spec.rollout.clone();
+    }
+    Some(MachineDeploymentRollout {
+        after: None,
+        strategy: Some(strategy(replace)),
+    })
 }
 
 fn strategy(replace: &ReplaceUpgrade) -> MachineDeploymentStrategy {
@@ -165,10 +186,12 @@ fn strategy(replace: &ReplaceUpgrade) -> MachineDeploymentStrategy {
     }
 }
 
-/// How many machines there are to be: as many as the pool says, or within its bounds as many as there are.
+/// How many machines there are to be: as many as the pool says, or within its bounds as many as there are. A number that
+/// makes no sense takes none away.
 pub(crate) fn replicas(pool: &NodePool, live: Option<i32>) -> i32 {
     if pool.spec.auto_scaling.is_none() {
-        return pool.spec.replicas.unwrap_or(0).max(0);
+        let wanted = pool.spec.replicas.unwrap_or(0);
+        return if wanted < 0 { live.unwrap_or(0) } else { wanted };
     }
     let (min, max) = bounds(pool);
     live.unwrap_or(min).min(max).max(min)

@@ -242,6 +242,27 @@ fn a_roll_that_versions_forbid_changes_no_template_and_stops_no_scaling() {
 }
 
 #[test]
+fn a_pace_or_a_timeout_that_makes_no_sense_leaves_what_is_in_force() {
+    let (_, seen) = usual();
+    let pace = |surge: Value| json!({"replace": {"strategy": "RollingUpdate", "rollingUpdate": {"maxSurge": surge}}});
+    let pool = testing::pool(&json!({"spec": {"nodeDrainTimeout": "10m", "management": pace(json!(2))}}));
+    let first = desired(&pool, &seen, NOW).unwrap();
+    let wrong = testing::pool(&json!({"spec": {
+        "nodeDrainTimeout": "soon", "management": pace(json!("many")), "replicas": 7}}));
+    let made = desired(&wrong, &after(&seen, &first), NOW + SignedDuration::from_mins(400)).unwrap();
+    let (old, new) = (deployment(&first), deployment(&made));
+    assert_eq!(new.spec.template, old.spec.template);
+    assert_eq!(new.spec.rollout, old.spec.rollout);
+    // Everything else goes on.
+    assert_eq!(new.spec.replicas, Some(7));
+    assert_eq!(text(&made.token, keys::OLD_TOKEN), "fresh");
+    assert!(
+        desired(&wrong, &seen, NOW).is_none(),
+        "nothing is made of it to begin with"
+    );
+}
+
+#[test]
 fn machines_without_a_token_are_still_scaled() {
     let (pool, seen) = behind(&json!({}), &json!({}));
     let first = desired(&pool, &seen, NOW).unwrap();
@@ -394,6 +415,7 @@ fn replicas_stay_within_bounds() {
     for (change, live, expected) in [
         (json!({}), Some(9), 3),
         (json!({"spec": {"replicas": null}}), None, 0),
+        (json!({"spec": {"replicas": -1}}), Some(9), 9),
         (scaled(2, 5), None, 2),
         (scaled(2, 5), Some(4), 4),
         (scaled(2, 5), Some(9), 5),

@@ -149,10 +149,11 @@ fn management(verdict: &Verdict) -> Observation {
                        make a pool with upgradeType Replace.";
         return fails(type_, reasons::NOT_SUPPORTED, message);
     }
-    match verdict.management.as_slice() {
-        [] => holds(type_, reasons::AS_EXPECTED, "Nodes are replaced as the pool says."),
-        problems => fails(type_, reasons::VALIDATION_FAILED, list(problems)),
+    let problems = list(verdict.management.iter().chain(&verdict.pace));
+    if problems.is_empty() {
+        return holds(type_, reasons::AS_EXPECTED, "Nodes are replaced as the pool says.");
     }
+    fails(type_, reasons::VALIDATION_FAILED, problems)
 }
 
 fn architecture(verdict: &Verdict) -> Observation {

@@ -63,7 +63,7 @@ fn rows() -> Vec<Row> {
     let mut rows = vec![
         spec("pool-strategy", replace(json!({"strategy": null}))),
         spec("pool-strategy", replace(json!({"strategy": "Sometimes"}))),
-        spec("pool-rolling-update", replace(json!({"strategy": "RollingUpdate"}))),
+        spec("pool-upgrade-type", json!({"management": {"upgradeType": "Somehow"}})),
         spec(
             "pool-pace",
             replace(json!({"strategy": "RollingUpdate", "rollingUpdate": {"maxSurge": "many"}})),
@@ -198,6 +198,22 @@ fn bounds_that_cannot_be_kept_stop_nothing() {
     let verdict = row.judged();
     assert_eq!(broken(&verdict), BTreeSet::from(["pool-scale-from-zero"]));
     assert!(verdict.is_sound() && verdict.holds().next().is_none());
+}
+
+#[test]
+fn a_pace_or_a_timeout_that_makes_no_sense_holds_rolls_and_nothing_else() {
+    let replace = |replace: Value| json!({"management": {"replace": replace}});
+    for change in [
+        json!({"nodeDrainTimeout": "soon"}),
+        json!({"replicas": -1}),
+        replace(json!({"strategy": "Sometimes"})),
+        replace(json!({"strategy": "RollingUpdate", "rollingUpdate": {"maxSurge": "many"}})),
+    ] {
+        let verdict = spec("", change.clone()).judged();
+        assert!(verdict.is_sound() && verdict.holds().next().is_some(), "{change}");
+    }
+    let usual = spec("", replace(json!({"strategy": "RollingUpdate"}))).judged();
+    assert!(broken(&usual).is_empty(), "a pace that is not given is the usual one");
 }
 
 #[test]
