@@ -89,8 +89,9 @@ fn of_target(pool: &NodePool, target: &Target) -> Option<Parts> {
 }
 
 fn of_live(live: &MachineDeployment) -> Parts {
-    let (spec, metadata) = (&live.spec.template.spec, live.spec.template.metadata.as_ref());
-    let release = metadata.and_then(|metadata| metadata.annotations.get(annotations::RELEASE_VERSION.as_str()));
+    let spec = &live.spec.template.spec;
+    let release =
+        metadata_of(Some(live)).and_then(|metadata| metadata.annotations.get(annotations::RELEASE_VERSION.as_str()));
     Parts {
         version: spec.version.clone(),
         release_version: release.cloned(),
@@ -103,12 +104,11 @@ fn template(owner: &Owner<'_>, parts: Parts, live: Option<&MachineDeployment>) -
     let pool = owner.pool;
     let mut all_labels = owner.selector();
     all_labels.extend([ours::label(), label(labels::NODE_POOL, &names::label(pool))]);
-    let of_nodes = pool.spec.node_labels.iter();
-    all_labels.extend(of_nodes.map(|(key, value)| (labels::MANAGED_NODE_LABEL.key(key), value.clone())));
+    all_labels.extend(labels_of_nodes(pool, live));
     MachineTemplateSpec {
         metadata: Some(TemplateMetadata {
             labels: all_labels,
-            annotations: annotations_of(owner, parts.release_version.as_deref()),
+            annotations: annotations_of(owner, parts.release_version.as_deref(), live),
         }),
         spec: MachineSpec {
             cluster_name: owner.infra_id.to_owned(),
@@ -144,16 +144,47 @@ fn deletion(pool: &NodePool, live: Option<&MachineDeployment>) -> MachineDeletio
     }
 }
 
-/// Annotations of machines. Taints are put on a node once, when it is new, by who reads them here.
-fn annotations_of(owner: &Owner<'_>, release_version: Option<&str>) -> BTreeMap<String, String> {
-    let (mut all, pool) = (owner.annotations(), owner.pool);
-    all.extend(release_version.map(|version| annotation(annotations::RELEASE_VERSION, version)));
-    if !pool.spec.taints.is_empty() {
-        let taints = serde_json::to_string(&pool.spec.taints);
-        let taints = taints.expect("taints have text keys only, and writing to memory does not fail");
-        all.extend([annotation(annotations::TAINTS, &taints)]);
+/// Labels that machines carry for their nodes. An API server would refuse a machine with one that is none, so that those
+/// that machines are made with stay.
+fn labels_of_nodes(pool: &NodePool, live: Option<&MachineDeployment>) -> BTreeMap<String, String> {
+    if validate::has_labels(pool) {
+        let all = pool.spec.node_labels.iter();
+        return all
+            .map(|(key, value)| (labels::MANAGED_NODE_LABEL.key(key), value.clone()))
+            .collect();
     }
+    let all = metadata_of(live).into_iter().flat_map(|metadata| &metadata.labels);
+    let of_nodes = all.filter(|(key, _)| key.starts_with(labels::MANAGED_NODE_LABEL.as_str()));
+    of_nodes.map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+/// Annotations of machines.
+fn annotations_of(
+    owner: &Owner<'_>,
+    release_version: Option<&str>,
+    live: Option<&MachineDeployment>,
+) -> BTreeMap<String, String> {
+    let mut all = owner.annotations();
+    all.extend(release_version.map(|version| annotation(annotations::RELEASE_VERSION, version)));
+    all.extend(taints(owner.pool, live).map(|taints| annotation(annotations::TAINTS, &taints)));
     all
+}
+
+/// Taints are put on a node once, when it is new, by who reads them here. Those that no node can have leave the ones that
+/// machines are made with.
+fn taints(pool: &NodePool, live: Option<&MachineDeployment>) -> Option<String> {
+    if !validate::has_taints(pool) {
+        return metadata_of(live)?
+            .annotations
+            .get(annotations::TAINTS.as_str())
+            .cloned();
+    }
+    let taints = Some(&pool.spec.taints).filter(|taints| !taints.is_empty())?;
+    Some(serde_json::to_string(taints).expect("taints have text keys only, and writing to memory does not fail"))
+}
+
+fn metadata_of(live: Option<&MachineDeployment>) -> Option<&TemplateMetadata> {
+    live?.spec.template.metadata.as_ref()
 }
 
 /// How machines are replaced. What cannot be carried out leaves it as it is.

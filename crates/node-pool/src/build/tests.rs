@@ -263,6 +263,34 @@ fn a_pace_or_a_timeout_that_makes_no_sense_leaves_what_is_in_force() {
 }
 
 #[test]
+fn labels_and_taints_that_no_node_can_have_leave_those_that_are_there() {
+    let (_, seen) = usual();
+    let taint = |value: &str| json!({"key": "dedicated", "value": value, "effect": "NoSchedule"});
+    let pool = testing::pool(&json!({"spec": {"nodeLabels": {"tier": "web"}, "taints": [taint("web")]}}));
+    let first = desired(&pool, &seen, NOW).unwrap();
+    for change in [
+        json!({"nodeLabels": {"tier": "not a value"}, "replicas": 7}),
+        json!({"nodeLabels": {"a/b/c": "d"}, "replicas": 7}),
+        json!({"taints": [taint("a"), taint("b")], "replicas": 7}),
+    ] {
+        let mut spec = json!({"nodeLabels": {"tier": "web"}, "taints": [taint("web")]});
+        testing::merge(&mut spec, &change);
+        let wrong = testing::pool(&json!({"spec": spec}));
+        let made = desired(&wrong, &after(&seen, &first), NOW).unwrap();
+        assert_eq!(
+            deployment(&made).spec.template,
+            deployment(&first).spec.template,
+            "{change}"
+        );
+        assert_eq!(deployment(&made).spec.replicas, Some(7));
+        assert!(
+            desired(&wrong, &seen, NOW).is_none(),
+            "a first template is not made of it"
+        );
+    }
+}
+
+#[test]
 fn machines_without_a_token_are_still_scaled() {
     let (pool, seen) = behind(&json!({}), &json!({}));
     let first = desired(&pool, &seen, NOW).unwrap();

@@ -81,6 +81,10 @@ fn rows() -> Vec<Row> {
             json!({"taints": [{"key": "a", "effect": "NoSchedule"}, {"key": "a", "value": "b", "effect": "NoSchedule"}]}),
         ),
         spec(
+            "pool-taint-value",
+            json!({"taints": [{"key": "a", "value": "b".repeat(64), "effect": "NoSchedule"}]}),
+        ),
+        spec(
             "pool-release-resolves",
             json!({"release": {"image": "example.com/none:1"}}),
         ),
