@@ -151,7 +151,7 @@ impl NodePools {
         }
         // Machines that were paused go on, whatever else is missing or wrong.
         apply::resume(context, seen).await?;
-        let surroundings = surroundings::of(seen).map_err(|missing| Failure::wait(missing.what))?;
+        let surroundings = surroundings::of(seen).map_err(|missing| Failure::wait(surroundings::told(&missing)))?;
         if !plan.verdict.as_ref().is_some_and(Verdict::is_sound) {
             // What is wrong is reported; an edit brings the next run.
             return Ok(None);

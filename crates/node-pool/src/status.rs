@@ -47,7 +47,7 @@ pub(crate) fn status(report: &Report<'_>) -> NodePoolStatus {
     let reached = report.reached();
     let version = reached.map(|target| target.release.version.number().to_owned());
     let version = version.or(before.version);
-    let observed = conditions::observe(report, version.as_deref());
+    let observed = conditions::observe(report);
     let generation = report.pool.metadata.generation;
     let deployment = report.seen.machines.deployment.as_ref();
     let machines = || report.seen.machines.all.iter().map(AsRef::as_ref);

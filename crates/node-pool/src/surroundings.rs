@@ -72,45 +72,80 @@ impl Missing {
     }
 }
 
-/// Everything that is needed, or the first thing that is missing.
-pub(crate) fn of(seen: &Seen) -> Result<Surroundings<'_>, Missing> {
+/// All that is missing in one text.
+pub(crate) fn told(missing: &[Missing]) -> String {
+    let all: Vec<&str> = missing.iter().map(|one| one.what.as_str()).collect();
+    all.join("; ")
+}
+
+/// Everything that is needed, or everything that is missing.
+pub(crate) fn of(seen: &Seen) -> Result<Surroundings<'_>, Vec<Missing>> {
+    // Nothing else is worth telling of a cluster that is not there or goes.
+    let cluster = cluster(seen).map_err(|missing| vec![missing])?;
+    let status = cluster.status.as_ref();
+    let mut missing = Vec::new();
+    let mut need = |is_there: bool, what: Missing| {
+        if !is_there {
+            missing.push(what);
+        }
+    };
+    let infra_id = cluster.spec.infra_id.as_ref().map(InfraId::as_str);
+    need(
+        infra_id.is_some(),
+        Missing::new("the cluster to get the name of its infrastructure"),
+    );
+    let endpoint = status.and_then(|status| status.ignition_endpoint.as_deref());
+    let endpoint = endpoint.filter(|endpoint| !endpoint.is_empty());
+    need(
+        endpoint.is_some(),
+        Missing::of_ignition(
+            reasons::IGNITION_ENDPOINT_MISSING,
+            "the cluster to publish the address of its ignition server",
+        ),
+    );
+    need(
+        status.is_some_and(|status| status.kubeconfig.is_some()),
+        Missing::new("the kubeconfig of the cluster to be published"),
+    );
+    need(
+        status.is_some_and(|status| status.control_plane_endpoint.is_some()),
+        Missing::new("the cluster to publish the address of its API server"),
+    );
+    let control_plane = seen.control_plane.as_deref();
+    // What is in the namespace of a control plane is not looked at before that is known to be the cluster's.
+    let Some(control_plane) = control_plane else {
+        missing.push(Missing::new("the control plane of the cluster to be made"));
+        return Err(missing);
+    };
+    let authority = authority(seen);
+    need(
+        authority.is_some(),
+        Missing::of_ignition(
+            reasons::IGNITION_CA_CERT_MISSING,
+            "the certificate of who signs for the ignition server",
+        ),
+    );
+    let hashes = hashes(seen, control_plane, &mut missing);
+    match (infra_id, endpoint, authority, missing.as_slice()) {
+        (Some(infra_id), Some(ignition_endpoint), Some(ignition_authority), []) => Ok(Surroundings {
+            cluster,
+            infra_id,
+            namespace: &seen.namespace,
+            ignition_endpoint,
+            ignition_authority,
+            hashes,
+        }),
+        _ => Err(missing),
+    }
+}
+
+fn cluster(seen: &Seen) -> Result<&HostedCluster, Missing> {
     let cluster = seen.cluster.as_deref();
     let cluster = cluster.ok_or_else(|| Missing::new("the cluster of the pool to be created"))?;
     if cluster.metadata.deletion_timestamp.is_some() {
         return Err(Missing::new("the deletion of the cluster, which takes the pool along"));
     }
-    let infra_id = cluster.spec.infra_id.as_ref().map(InfraId::as_str);
-    let infra_id = infra_id.ok_or_else(|| Missing::new("the cluster to get the name of its infrastructure"))?;
-    let control_plane = seen.control_plane.as_deref();
-    let control_plane = control_plane.ok_or_else(|| Missing::new("the control plane of the cluster to be made"))?;
-    let status = cluster.status.as_ref();
-    let endpoint = status.and_then(|status| status.ignition_endpoint.as_deref());
-    let ignition_endpoint = endpoint.filter(|endpoint| !endpoint.is_empty()).ok_or_else(|| {
-        Missing::of_ignition(
-            reasons::IGNITION_ENDPOINT_MISSING,
-            "the cluster to publish the address of its ignition server",
-        )
-    })?;
-    let ignition_authority = authority(seen).ok_or_else(|| {
-        Missing::of_ignition(
-            reasons::IGNITION_CA_CERT_MISSING,
-            "the certificate of who signs for the ignition server",
-        )
-    })?;
-    if status.is_none_or(|status| status.kubeconfig.is_none()) {
-        return Err(Missing::new("the kubeconfig of the cluster to be published"));
-    }
-    if status.is_none_or(|status| status.control_plane_endpoint.is_none()) {
-        return Err(Missing::new("the cluster to publish the address of its API server"));
-    }
-    Ok(Surroundings {
-        cluster,
-        infra_id,
-        namespace: &seen.namespace,
-        ignition_endpoint,
-        ignition_authority,
-        hashes: hashes(seen, control_plane)?,
-    })
+    Ok(cluster)
 }
 
 fn authority(seen: &Seen) -> Option<&str> {
@@ -119,28 +154,31 @@ fn authority(seen: &Seen) -> Option<&str> {
     text.filter(|text| !text.is_empty())
 }
 
-fn hashes(seen: &Seen, control_plane: &HostedControlPlane) -> Result<Hashes, Missing> {
+/// The hashes of what is there.
+fn hashes(seen: &Seen, control_plane: &HostedControlPlane, missing: &mut Vec<Missing>) -> Hashes {
     let pull_secret = seen.pull_secret.as_ref().and_then(|secret| secret.data.as_ref());
     let pull_secret = pull_secret.and_then(|data| data.get(keys::PULL_SECRET));
-    let pull_secret = pull_secret.ok_or_else(|| Missing::new("the copy of the pull secret of the cluster"))?;
-    let trust_bundle = if control_plane.spec.additional_trust_bundle.is_some() {
-        let data = seen.trust_bundle.as_ref().and_then(|bundle| bundle.data.as_ref());
-        let text = data.and_then(|data| data.get(keys::USER_CA_BUNDLE));
-        Some(text.ok_or_else(|| Missing::new("the copy of the trust bundle of the cluster"))?)
-    } else {
-        None
-    };
+    if pull_secret.is_none() {
+        missing.push(Missing::new("the copy of the pull secret of the cluster"));
+    }
+    let trust_bundle = seen.trust_bundle.as_ref().and_then(|bundle| bundle.data.as_ref());
+    let trust_bundle = trust_bundle.and_then(|data| data.get(keys::USER_CA_BUNDLE));
+    let wants_bundle = control_plane.spec.additional_trust_bundle.is_some();
+    if wants_bundle && trust_bundle.is_none() {
+        missing.push(Missing::new("the copy of the trust bundle of the cluster"));
+    }
     let configuration = control_plane.spec.configuration.as_ref().map(|configuration| {
         serde_json::to_vec(configuration)
             .expect("a configuration has text keys only, and writing to memory does not fail")
     });
-    Ok(Hashes {
-        pull_secret: names::digest(&pull_secret.0),
+    Hashes {
+        pull_secret: pull_secret.map(|secret| names::digest(&secret.0)).unwrap_or_default(),
         trust_bundle: trust_bundle
+            .filter(|_| wants_bundle)
             .map(|text| names::digest(text.as_bytes()))
             .unwrap_or_default(),
         configuration: configuration.map(|text| names::digest(&text)).unwrap_or_default(),
-    })
+    }
 }
 
 #[cfg(test)]
@@ -181,8 +219,34 @@ mod tests {
             let mut seen = complete.clone();
             change(&mut seen);
             let missing = of(&seen).unwrap_err();
-            assert!(missing.what.contains(what), "{missing:?}");
-            assert_eq!(missing.ignition, ignition, "{what}");
+            assert_eq!(missing.len(), 1, "{missing:?}");
+            assert!(missing[0].what.contains(what), "{missing:?}");
+            assert_eq!(missing[0].ignition, ignition, "{what}");
+        }
+    }
+
+    #[test]
+    fn all_that_is_missing_is_said_at_once() {
+        let nothing = json!({"ignitionEndpoint": "", "kubeconfig": null, "controlPlaneEndpoint": null});
+        let mut seen = testing::seen(&testing::cluster(
+            &json!({"spec": {"infraID": null}, "status": nothing}),
+        ));
+        let mut control_plane = seen.control_plane.as_deref().unwrap().clone();
+        control_plane.spec.additional_trust_bundle = serde_json::from_value(json!({"name": "trust"})).unwrap();
+        seen.control_plane = Some(control_plane.into());
+        seen.pull_secret = None;
+        seen.ignition_authority = None;
+        let missing = told(&of(&seen).unwrap_err());
+        for what in [
+            "infrastructure",
+            "address of its ignition server",
+            "signs for the ignition server",
+            "kubeconfig",
+            "address of its API server",
+            "pull secret",
+            "trust bundle",
+        ] {
+            assert!(missing.contains(what), "{what} is not in {missing}");
         }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use hyperplane_api::{
     cluster_api::machine::Machine,
     constants::{
-        ConditionType,
+        ConditionType, Reason,
         conditions::{machine, machine_health_check, node_pool as types},
         reasons,
     },
@@ -180,10 +180,23 @@ fn ready(report: &Report<'_>) -> Observation {
     if let Some(drains) = drains(report.seen.machines.all.iter().map(AsRef::as_ref)) {
         message = format!("{message} Before others go: {drains}.");
     }
+    // Machines that are ready stay so while something is missing to care for them; that it is must be said.
+    let reason = report.failure.map_or(reasons::WAITING_FOR_AVAILABLE, reason_of);
+    if let Some(failure) = report.failure {
+        message = format!("{message} {}.", sentence(failure));
+    }
     if count >= wanted {
         return holds(type_, reasons::AS_EXPECTED, message);
     }
-    fails(type_, reasons::WAITING_FOR_AVAILABLE, message)
+    fails(type_, reason, message)
+}
+
+/// What ended a run, as a sentence without its end.
+pub(super) fn sentence(failure: &Failure) -> String {
+    let report = failure.report();
+    let mut rest = report.chars();
+    let first = rest.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + rest.as_str().trim_end_matches('.')
 }
 
 fn without_machines(report: &Report<'_>) -> Observation {
@@ -205,11 +218,14 @@ fn without_machines(report: &Report<'_>) -> Observation {
 }
 
 fn waiting(type_: ConditionType, failure: &Failure) -> Observation {
-    let reason = match failure.disposition() {
+    fails(type_, reason_of(failure), failure.report())
+}
+
+pub(super) fn reason_of(failure: &Failure) -> Reason {
+    match failure.disposition() {
         Disposition::Wait => reasons::WAITING_FOR_AVAILABLE,
         Disposition::Retry | Disposition::User | Disposition::Fatal => reasons::RECONCILE_ERROR,
-    };
-    fails(type_, reason, failure.report())
+    }
 }
 
 /// What the health check says, where too many machines are unhealthy for repair to help.
