@@ -124,6 +124,7 @@ pub fn skew(subject: &Subject<'_>, resolve: impl Fn(&str) -> Option<Arc<Release>
         pool: subject.pool.metadata.name.as_deref().unwrap_or_default(),
         plane: &skew::plane_versions(subject.cluster, scheme, resolve),
         nodes: &reported(status.and_then(|status| status.nodes_info.as_ref()), subject.release),
+        reached: status.and_then(|status| status.version.as_deref()),
         target: subject.release,
     });
     let insists = annotations::SKIP_RELEASE_IMAGE_VALIDATION.of(subject.cluster).is_some();

@@ -234,6 +234,7 @@ fn judge(case: &Case<'_>, release: &Arc<Release>) -> SkewVerdict {
         pool: &case.pool.name_any(),
         plane: &plane,
         nodes: &nodes,
+        reached: case.pool.status.as_ref().and_then(|status| status.version.as_deref()),
         target: release,
     })
 }

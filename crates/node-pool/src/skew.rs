@@ -40,6 +40,8 @@ pub(crate) struct SkewFacts<'a> {
     pub(crate) plane: &'a [PlaneVersion],
     /// What the nodes of the pool have.
     pub(crate) nodes: &'a NodeVersions,
+    /// The version that all of them reached last.
+    pub(crate) reached: Option<&'a str>,
     /// What they are to have.
     pub(crate) target: &'a Release,
 }
@@ -102,30 +104,41 @@ pub(crate) fn judge(facts: &SkewFacts<'_>) -> SkewVerdict {
         });
         return verdict;
     }
+    let subject = format!("pools/{}", facts.pool);
     for plane in facts.plane {
-        let before = state(facts, plane, facts.nodes);
-        let after = state(facts, plane, &wanted(facts));
+        // What is not known of nodes that are there keeps nobody from replacing them.
+        let observed = check(&state(facts, plane, facts.nodes), None, &choice);
+        for found in observed.violations.iter().filter(|found| found.subject == subject) {
+            add(&mut verdict.observed, found, false);
+        }
+        let (before, after) = (
+            state(facts, plane, &reached(facts)),
+            state(facts, plane, &wanted(facts)),
+        );
         let report = check(&before, Some(&after), &choice);
         let violations = report.violations.iter().map(|found| (found, false));
         let unknown = report.unknown.iter().map(|found| (found, true));
         for (found, is_unknown) in violations.chain(unknown) {
-            if found.subject != subject(facts.pool) {
-                continue;
-            }
-            match found.state {
-                // What is not known of nodes that are there keeps nobody from replacing them.
-                Moment::Before if is_unknown => {}
-                Moment::Before => add(&mut verdict.observed, found, false),
-                Moment::After | Moment::Transition => add(&mut verdict.refusals, found, is_unknown),
+            if found.subject == subject && found.state != Moment::Before {
+                add(&mut verdict.refusals, found, is_unknown);
             }
         }
     }
     verdict
 }
 
-/// How the planner names a pool.
-fn subject(pool: &str) -> String {
-    format!("pools/{pool}")
+/// Where a move begins: at the version that all nodes had last. Those that a roll has brought further do not keep anybody
+/// from taking it back.
+fn reached(facts: &SkewFacts<'_>) -> NodeVersions {
+    if facts.nodes.kubelets.is_empty() && facts.nodes.versions.is_empty() {
+        return NodeVersions::default();
+    }
+    let version = facts.reached;
+    let version = version.and_then(|text| Version::parse(facts.target.scheme(), text).ok());
+    NodeVersions {
+        versions: version.into_iter().collect(),
+        kubelets: facts.nodes.kubelets.clone(),
+    }
 }
 
 fn add(list: &mut Vec<Finding>, found: &Blocker, is_unknown: bool) {

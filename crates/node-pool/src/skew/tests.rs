@@ -35,6 +35,7 @@ fn judged(plane_versions: &[&str], node_versions: &[&str], target: &str) -> Skew
         pool: "workers",
         plane: &plane(plane_versions),
         nodes: &nodes(node_versions),
+        reached: None,
         target: &release(target),
     })
 }
@@ -71,6 +72,57 @@ fn a_pool_follows_its_control_plane() {
     }
 }
 
+fn openshift(text: &str) -> Version {
+    Version::parse(Scheme::OpenShift, text).unwrap()
+}
+
+/// Kubernetes in a minor of OpenShift: thirteen minors more.
+fn kubernetes(of: &Version) -> Version {
+    version(&format!("1.{}.0", of.generation() + 13))
+}
+
+/// Versions of OpenShift: of the control plane, of nodes, of all nodes last, and where they are to go.
+fn judged_openshift(plane: &str, nodes: &[&str], reached: Option<&str>, target: &str) -> SkewVerdict {
+    let (plane, target) = (openshift(plane), openshift(target));
+    let versions: Vec<Version> = nodes.iter().map(|text| openshift(text)).collect();
+    let mut release = (*testing::release()).clone();
+    release.kubernetes = kubernetes(&target);
+    release.version = target;
+    judge(&SkewFacts {
+        pool: "workers",
+        plane: &[PlaneVersion {
+            kubernetes: Some(kubernetes(&plane)),
+            version: plane,
+        }],
+        nodes: &NodeVersions {
+            kubelets: versions.iter().map(kubernetes).collect(),
+            versions,
+        },
+        reached,
+        target: &release,
+    })
+}
+
+#[test]
+fn a_roll_can_be_taken_back_and_an_upgrade_cannot() {
+    let rows: [(&[&str], Option<&str>, &str, bool); 7] = [
+        (&["4.18.5"], Some("4.18.5"), "4.19.3", true),
+        // Half way, back to where all of them were; and on.
+        (&["4.18.5", "4.19.3"], Some("4.18.5"), "4.18.5", true),
+        (&["4.18.5", "4.19.3"], Some("4.18.5"), "4.19.3", true),
+        // Nobody has reached anything yet.
+        (&["4.19.3"], None, "4.18.5", true),
+        // A minor that all of them have is not left, nor is one below where they were the way back.
+        (&["4.19.3"], Some("4.19.3"), "4.18.5", false),
+        (&["4.18.5", "4.19.3"], Some("4.18.5"), "4.17.9", false),
+        (&["4.19.3"], Some("4.19.3"), "4.19.4", false),
+    ];
+    for (nodes, reached, target, allows) in rows {
+        let verdict = judged_openshift("4.19.3", nodes, reached, target);
+        assert_eq!(verdict.allows(), allows, "{nodes:?} {reached:?} {target}: {verdict:?}");
+    }
+}
+
 #[test]
 fn nodes_that_are_too_old_are_told_without_a_roll() {
     let verdict = judged(&["1.36.4"], &["1.32.0", "1.36.4"], "1.36.4");
@@ -92,6 +144,7 @@ fn what_is_not_known_is_no_pass() {
         pool: "workers",
         plane: &unknown,
         nodes: &NodeVersions::default(),
+        reached: None,
         target: &release("1.36.4"),
     });
     assert!(!verdict.allows(), "{verdict:?}");
