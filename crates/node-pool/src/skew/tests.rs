@@ -15,12 +15,15 @@ fn release(text: &str) -> Release {
     release
 }
 
-fn plane(versions: &[&str]) -> Vec<PlaneVersion> {
+fn plane(versions: &[&str]) -> PlaneVersions {
     let one = |text: &&str| PlaneVersion {
         version: version(text),
         kubernetes: Some(version(text)),
     };
-    versions.iter().map(one).collect()
+    PlaneVersions {
+        known: versions.iter().map(one).collect(),
+        unknown: Vec::new(),
+    }
 }
 
 fn nodes(versions: &[&str]) -> NodeVersions {
@@ -90,10 +93,13 @@ fn judged_openshift(plane: &str, nodes: &[&str], reached: Option<&str>, target: 
     release.version = target;
     judge(&SkewFacts {
         pool: "workers",
-        plane: &[PlaneVersion {
-            kubernetes: Some(kubernetes(&plane)),
-            version: plane,
-        }],
+        plane: &PlaneVersions {
+            known: vec![PlaneVersion {
+                kubernetes: Some(kubernetes(&plane)),
+                version: plane,
+            }],
+            unknown: Vec::new(),
+        },
         nodes: &NodeVersions {
             kubelets: versions.iter().map(kubernetes).collect(),
             versions,
@@ -136,10 +142,13 @@ fn nodes_that_are_too_old_are_told_without_a_roll() {
 fn what_is_not_known_is_no_pass() {
     let verdict = judged(&[], &["1.36.4"], "1.36.4");
     assert!(!verdict.allows() && verdict.refusals[0].is_unknown);
-    let unknown = [PlaneVersion {
-        version: version("1.36.4"),
-        kubernetes: None,
-    }];
+    let unknown = PlaneVersions {
+        known: vec![PlaneVersion {
+            version: version("1.36.4"),
+            kubernetes: None,
+        }],
+        unknown: Vec::new(),
+    };
     let verdict = judge(&SkewFacts {
         pool: "workers",
         plane: &unknown,
@@ -160,7 +169,11 @@ fn the_history_tells_which_versions_run() {
         let cluster = testing::cluster(&json!({"status": {"controlPlaneVersion": {
             "desired": {"version": "1.37.0", "image": "example.com/release:1.37.0"}, "history": history}}}));
         let versions = plane_versions(&cluster, Scheme::Kubernetes, |_| None);
-        versions.iter().map(|one| one.version.to_string()).collect::<Vec<_>>()
+        versions
+            .known
+            .iter()
+            .map(|one| one.version.to_string())
+            .collect::<Vec<_>>()
     };
     let (partial, complete, older) = (
         update("Partial", "1.37.0"),
@@ -171,6 +184,29 @@ fn the_history_tells_which_versions_run() {
     assert_eq!(told(&json!([complete, older])), ["1.36.4"]);
     assert_eq!(told(&json!([partial])), ["1.37.0"]);
     assert_eq!(told(&json!([])), ["1.37.0"]);
+}
+
+#[test]
+fn a_version_of_the_control_plane_that_nobody_knows_is_no_pass() {
+    let update = |state: &str, version: &str| {
+        json!({"state": state, "version": version, "image": format!("example.com/release:{version}"),
+            "startedTime": "2027-01-01T00:00:00Z"})
+    };
+    let cluster = testing::cluster(&json!({"status": {"controlPlaneVersion": {
+        "desired": {"version": "1.36.4", "image": "example.com/release:1.36.4"},
+        "history": [update("Partial", "1.36.4"), update("Completed", "our-own")]}}}));
+    let versions = plane_versions(&cluster, Scheme::Kubernetes, |_| None);
+    assert_eq!(versions.known.len(), 1);
+    assert_eq!(versions.unknown, ["our-own (example.com/release:our-own)"]);
+    let verdict = judge(&SkewFacts {
+        pool: "workers",
+        plane: &versions,
+        nodes: &nodes(&["1.36.4"]),
+        reached: None,
+        target: &release("1.36.4"),
+    });
+    assert!(!verdict.allows() && verdict.refusals.iter().all(|finding| finding.is_unknown));
+    assert!(verdict.refusals[0].message.contains("our-own"), "{verdict:?}");
 }
 
 #[test]
