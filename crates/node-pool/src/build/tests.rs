@@ -80,7 +80,7 @@ fn everything_of_a_new_pool_refers_to_one_configuration() {
 #[test]
 fn the_stub_shows_the_token_to_the_ignition_server() {
     let cluster = testing::cluster(&json!({"spec": {"configuration": {"proxy": {
-        "httpsProxy": "http://proxy.example.com:3128", "noProxy": "a.example.com, b.example.com"}}}}));
+        "httpsProxy": "http://proxy.example.com:3128", "noProxy": "a.example.com,b.example.com"}}}}));
     let made = desired(&testing::pool(&json!({})), &seen(&cluster), NOW).unwrap();
     assert_eq!(text(&made.user_data, keys::DISABLE_TEMPLATING), "true");
     let stub: Value = serde_json::from_str(&text(&made.user_data, keys::USER_DATA)).unwrap();
@@ -95,7 +95,15 @@ fn the_stub_shows_the_token_to_the_ignition_server() {
     assert_eq!(merge["httpHeaders"][1]["value"], "clusters/workers");
     let authority = &ignition["security"]["tls"]["certificateAuthorities"][0]["source"];
     assert!(authority.as_str().unwrap().starts_with("data:"));
-    assert_eq!(ignition["proxy"]["noProxy"], json!(["a.example.com", "b.example.com"]));
+    assert_eq!(ignition["proxy"]["httpsProxy"], "http://proxy.example.com:3128");
+    // What is near is reached without a proxy from the first request on, as by what the machine is given then.
+    let direct = &ignition["proxy"]["noProxy"];
+    for near in ["a.example.com", "b.example.com", ".svc", "localhost", "192.168.0.0/24"] {
+        assert!(
+            direct.as_array().unwrap().contains(&json!(near)),
+            "{near} is not in {direct}"
+        );
+    }
 }
 
 #[test]

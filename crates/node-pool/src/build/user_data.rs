@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use hyperplane_api::{constants::objects::keys, hypershift::hosted_cluster::HostedCluster};
-use hyperplane_ignition_render::{canonical, source::data_url};
+use hyperplane_ignition_render::{canonical, proxy::Proxy, source::data_url};
 use k8s_openapi::{ByteString, api::core::v1::Secret};
 use kube::ResourceExt as _;
 use serde_json::{Value, json};
@@ -55,23 +55,23 @@ fn stub(blueprint: &Blueprint<'_>) -> Value {
     json!({"ignition": ignition})
 }
 
-/// How a machine gets there, where it has to go through a proxy.
+/// How a machine gets there, where it has to go through a proxy; what is near is reached without, as it is later on. One that
+/// cannot be used is none.
 fn proxy(cluster: &HostedCluster) -> Option<Value> {
-    let settings = cluster.spec.configuration.as_ref()?.rest.get("proxy")?;
-    let text = |name: &str| settings.get(name)?.as_str().filter(|text| !text.is_empty());
-    let mut proxy = serde_json::Map::new();
-    for name in ["httpProxy", "httpsProxy"] {
-        if let Some(address) = text(name) {
-            proxy.insert(name.to_owned(), address.into());
-        }
-    }
+    let spec = &cluster.spec;
+    let found = Proxy::of(spec.configuration.as_ref(), &spec.networking, &spec.platform.type_);
+    let found = found.ok().flatten()?;
+    let addresses = [("httpProxy", &found.http), ("httpsProxy", &found.https)];
+    let addresses = addresses
+        .into_iter()
+        .filter_map(|(name, address)| Some((name, address.as_ref()?)));
+    let mut proxy: serde_json::Map<String, Value> = addresses
+        .map(|(name, address)| (name.to_owned(), address.as_str().into()))
+        .collect();
     if proxy.is_empty() {
         return None;
     }
-    if let Some(direct) = text("noProxy") {
-        let direct: Vec<&str> = direct.split(',').map(str::trim).filter(|one| !one.is_empty()).collect();
-        proxy.insert("noProxy".to_owned(), direct.into());
-    }
+    proxy.insert("noProxy".to_owned(), found.direct.into());
     Some(proxy.into())
 }
 
