@@ -8,7 +8,11 @@ use hyperplane_api::{
     constants::annotations,
     hypershift::{
         hosted_cluster::{HostedCluster, InfraId},
-        node_pool::{NodePool, status::NodesInfo},
+        node_pool::{
+            NodePool,
+            management::{UpgradeStrategy, UpgradeType},
+            status::NodesInfo,
+        },
     },
 };
 use hyperplane_planner::{release::Release, version::Version};
@@ -22,7 +26,7 @@ use crate::{
     names,
     reconciler::api_endpoint,
     skew::{self, NodeVersions, SkewFacts},
-    validate::boot_image,
+    validate::{boot_image, makes_machines},
 };
 
 /// A pool with everything that its nodes are made from.
@@ -49,12 +53,49 @@ pub struct Explanation {
     pub pool: String,
     /// Whether its nodes would be replaced.
     pub rolls: bool,
+    /// Who replaces them.
+    pub manner: Manner,
     /// How many nodes would be.
     pub nodes: i32,
     /// Every field that differs, and whether it is one that rolls nodes.
     pub changes: Vec<Change>,
     /// What versions say to the roll; good where there is none.
     pub skew: Skew,
+}
+
+/// Who replaces the nodes of a pool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Manner {
+    /// They are replaced one after the other.
+    #[default]
+    Rolling,
+    /// Those that users delete come back as what they are to be, and no others.
+    OnDelete,
+    /// They would be changed in place, which is not done here.
+    InPlace,
+    /// Nobody makes machines for the pool: hosts join by themselves, and stay.
+    Nobody,
+}
+
+impl Manner {
+    /// How the nodes of a pool are replaced.
+    fn of(pool: &NodePool, cluster: &HostedCluster) -> Self {
+        let management = &pool.spec.management;
+        if !makes_machines(pool, cluster) {
+            Self::Nobody
+        } else if management.upgrade_type == UpgradeType::InPlace {
+            Self::InPlace
+        } else if management.replace.strategy == Some(UpgradeStrategy::OnDelete) {
+            Self::OnDelete
+        } else {
+            Self::Rolling
+        }
+    }
+
+    /// Whether nodes are ever replaced because of an edit.
+    const fn replaces(self) -> bool {
+        matches!(self, Self::Rolling | Self::OnDelete)
+    }
 }
 
 /// What the versions of control plane and nodes say to a roll.
@@ -102,14 +143,19 @@ pub fn explain(
         )
     };
     let mut changes = hyperplane_rollout::explain(&gathered(before, &old_documents), &gathered(after, &new_documents));
-    if template(before)? != template(after)? {
+    let manner = Manner::of(after.pool, after.cluster);
+    if manner != Manner::Nobody && template(before)? != template(after)? {
         changes.extend(of_template(before, after));
+    }
+    for change in changes.iter_mut().filter(|_| !manner.replaces()) {
+        change.rolls = false;
     }
     changes.extend(staying(before.pool, after.pool));
     let rolls = changes.iter().any(|change| change.rolls);
     Ok(Explanation {
         pool: names::title(after.pool),
         rolls,
+        manner,
         nodes: if rolls { nodes(before.pool) } else { 0 },
         changes,
         skew: if rolls { skew(after, resolve) } else { Skew::default() },

@@ -18,7 +18,7 @@ use hyperplane_platforms::{MachineTemplate, Problem, Rule};
 pub(crate) use self::{
     management::{has_pace, seconds},
     nodes::{has_labels, has_taints},
-    platform::{boot_image, spreads_by_topology},
+    platform::{boot_image, makes_machines, spreads_by_topology},
 };
 use crate::{dereference::Seen, documents::Documents, settings::NodePoolSettings};
 

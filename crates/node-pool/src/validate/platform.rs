@@ -4,7 +4,7 @@
 use hyperplane_api::{
     constants::annotations,
     hypershift::{
-        hosted_cluster::InfraId,
+        hosted_cluster::{HostedCluster, InfraId},
         hosted_cluster_status::PayloadArchitecture,
         node_pool::{Architecture, NodePool},
         platform_type::PlatformType,
@@ -67,9 +67,9 @@ pub(super) fn judge(case: &Case<'_>, verdict: &mut Verdict) {
 }
 
 /// Whether machines are made for a pool at all; where not, hosts join by themselves.
-fn makes_machines(case: &Case<'_>) -> bool {
-    let is_none = case.pool.spec.platform.type_ == PlatformType::None;
-    !is_none && !annotations::DISABLE_MACHINE_MANAGEMENT.is_true(case.cluster)
+pub(crate) fn makes_machines(pool: &NodePool, cluster: &HostedCluster) -> bool {
+    let is_none = pool.spec.platform.type_ == PlatformType::None;
+    !is_none && !annotations::DISABLE_MACHINE_MANAGEMENT.is_true(cluster)
 }
 
 fn provider(case: &Case<'_>) -> Option<Problem> {
@@ -79,7 +79,7 @@ fn provider(case: &Case<'_>) -> Option<Problem> {
         PlatformType::Agent => (served.agent, "AgentMachineTemplate"),
         _ => (true, ""),
     };
-    (makes_machines(case) && !is_served).then(|| {
+    (makes_machines(case.pool, case.cluster) && !is_served).then(|| {
         Problem::new(
             &PROVIDER,
             FIELD,
@@ -133,7 +133,7 @@ fn payload(case: &Case<'_>, release: &Release) -> Option<Problem> {
 }
 
 fn template(case: &Case<'_>, platform: &dyn Platform, release: &Release) -> Result<MachineTemplate, Vec<Problem>> {
-    if !makes_machines(case) {
+    if !makes_machines(case.pool, case.cluster) {
         return Ok(MachineTemplate::None);
     }
     let of_release = boot_image(case.pool, release);
