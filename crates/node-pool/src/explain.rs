@@ -138,6 +138,13 @@ pub fn explain(
                 release: subject.release,
                 documents,
                 api_endpoint: &endpoint,
+                // Secrets are in no file. Another name is taken for other keys.
+                ssh_keys: subject
+                    .cluster
+                    .spec
+                    .ssh_key
+                    .as_ref()
+                    .map_or("", |key| key.name.as_str()),
             },
             RENDER_REVISION,
         )
@@ -406,6 +413,11 @@ mod tests {
                 json!({"spec": {"pullSecret": {"name": "other"}}}),
                 json!({}),
                 Some("spec.pullSecret"),
+            ),
+            (
+                json!({"spec": {"sshKey": {"name": "other"}}}),
+                json!({}),
+                Some("spec.sshKey"),
             ),
             (
                 json!({}),

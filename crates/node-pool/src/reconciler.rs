@@ -248,6 +248,7 @@ fn target_of(case: &Case<'_>, verdict: &Verdict) -> Option<Target> {
         release,
         documents,
         api_endpoint: &api_endpoint(case.cluster)?,
+        ssh_keys: surroundings::ssh_keys(case.cluster, case.seen)?,
     };
     Some(target::target(&gathered, release, template))
 }

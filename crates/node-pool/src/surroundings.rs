@@ -125,6 +125,10 @@ pub(crate) fn of(seen: &Seen) -> Result<Surroundings<'_>, Vec<Missing>> {
             "the certificate of who signs for the ignition server",
         ),
     );
+    need(
+        ssh_keys(cluster, seen).is_some(),
+        Missing::new("the copy of the SSH key of the cluster"),
+    );
     let hashes = hashes(seen, control_plane, &mut missing);
     match (infra_id, endpoint, authority, missing.as_slice()) {
         (Some(infra_id), Some(ignition_endpoint), Some(ignition_authority), []) => Ok(Surroundings {
@@ -137,6 +141,17 @@ pub(crate) fn of(seen: &Seen) -> Result<Surroundings<'_>, Vec<Missing>> {
         }),
         _ => Err(missing),
     }
+}
+
+/// The public keys of who may log in, empty where the cluster names none; none as long as their copy is not there.
+pub(crate) fn ssh_keys<'a>(cluster: &HostedCluster, seen: &'a Seen) -> Option<&'a str> {
+    let name = cluster.spec.ssh_key.as_ref().map_or("", |key| key.name.as_str());
+    if name.is_empty() {
+        return Some("");
+    }
+    let data = seen.ssh_keys.as_ref()?.data.as_ref()?;
+    // What is no text is refused by who makes the configuration of nodes, and told there.
+    Some(std::str::from_utf8(&data.get(keys::SSH_KEY)?.0).unwrap_or_default())
 }
 
 fn cluster(seen: &Seen) -> Result<&HostedCluster, Missing> {
@@ -195,10 +210,11 @@ mod tests {
     fn whatever_is_missing_is_said() {
         let complete = testing::seen(&testing::cluster(&json!({})));
         assert!(of(&complete).is_ok());
-        let rows: [(Change, &str, Option<Reason>); 6] = [
+        let rows: [(Change, &str, Option<Reason>); 7] = [
             (|seen| seen.cluster = None, "cluster of the pool", None),
             (|seen| seen.control_plane = None, "control plane", None),
             (|seen| seen.pull_secret = None, "pull secret", None),
+            (|seen| seen.ssh_keys = None, "SSH key", None),
             (
                 |seen| seen.ignition_authority = None,
                 "signs for the ignition server",

@@ -58,6 +58,7 @@ pub(crate) fn cluster(change: &Value) -> HostedCluster {
         "spec": {
             "infraID": "blue-abcde",
             "pullSecret": {"name": "registry"},
+            "sshKey": {"name": "keys"},
             "platform": {"type": "KubeVirt", "kubevirt": {}},
             "networking": {"machineNetwork": [{"cidr": "192.168.0.0/24"}]},
         },
@@ -111,8 +112,17 @@ pub(crate) fn seen(cluster: &HostedCluster) -> Seen {
             data: Some([(keys::PULL_SECRET.to_owned(), ByteString(b"{}".to_vec()))].into()),
             ..Secret::default()
         })),
+        ssh_keys: Some(Arc::new(ssh_keys("ssh-ed25519 AAAA user@example.com"))),
         ignition_authority: Some(Arc::new(serde_json::from_value(authority).unwrap())),
         ..Seen::default()
+    }
+}
+
+/// The copy of public keys.
+pub(crate) fn ssh_keys(text: &str) -> Secret {
+    Secret {
+        data: Some([(keys::SSH_KEY.to_owned(), ByteString(text.into()))].into()),
+        ..Secret::default()
     }
 }
 

@@ -73,7 +73,7 @@ fn referenced(builder: ControllerBuilder<'_, NodePools>) -> ControllerBuilder<'_
             config_map.namespace().into_iter().collect()
         })
         .watches_referenced(ours::<Secret>(), NAMESPACES, namespace, |secret| {
-            let is_read = secret.name_any() == copies::PULL_SECRET;
+            let is_read = [copies::PULL_SECRET, copies::SSH_KEY].contains(&&*secret.name_any());
             secret.namespace().filter(|_| is_read).into_iter().collect()
         })
         .watches_referenced(Watch::<DistributionRelease>::all(), IMAGES, image, |release| {

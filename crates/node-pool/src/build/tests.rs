@@ -140,6 +140,22 @@ fn labels_taints_timeouts_and_replicas_reach_the_deployment_and_roll_nothing() {
 }
 
 #[test]
+fn other_keys_roll_nodes_and_another_name_of_theirs_does_not() {
+    let (pool, seen) = usual();
+    let name = |seen: &Seen| desired(&pool, seen, NOW).unwrap().token.metadata.name;
+    let mut renamed = seen.clone();
+    let cluster = testing::cluster(&json!({"spec": {"sshKey": {"name": "other"}}}));
+    renamed.cluster = Some(Arc::new(cluster));
+    assert_eq!(name(&renamed), name(&seen));
+    let mut other = seen.clone();
+    other.ssh_keys = Some(Arc::new(testing::ssh_keys("ssh-ed25519 BBBB somebody@example.com")));
+    assert_ne!(name(&other), name(&seen));
+    let mut none = seen.clone();
+    none.cluster = Some(Arc::new(testing::cluster(&json!({"spec": {"sshKey": null}}))));
+    assert_ne!(name(&none), name(&seen));
+}
+
+#[test]
 fn what_every_node_is_told_reaches_them_and_rolls_them() {
     let (pool, seen) = usual();
     let before = desired(&pool, &seen, NOW).unwrap();
