@@ -15,8 +15,9 @@ use crate::{
     apply,
     build::{self, Active, Blueprint},
     deletion,
-    dereference::{Seen, dereference},
+    dereference::{Seen, dereference, machines},
     inputs::Gathered,
+    names,
     settings::NodePoolSettings,
     skew::{self, SkewFacts, SkewVerdict},
     status::{self, Report},
@@ -72,9 +73,14 @@ impl Reconciler for NodePools {
     }
 
     async fn cleanup(&self, context: &Context, pool: Arc<NodePool>) -> Result<(), Failure> {
-        let done = deletion::take_away(context, &self.stores, &pool).await;
+        let remains = machines(&self.stores, &pool, &names::control_plane_namespace(&pool));
+        let seen = Seen {
+            machines: remains,
+            ..Seen::default()
+        };
+        let done = deletion::take_away(context, &self.stores, &pool, &seen).await;
         if let Err(waiting) = &done {
-            let status = status::deleting(&pool, waiting, context.now());
+            let status = status::deleting(&pool, &seen.machines, waiting, context.now());
             context.apply_status(pool.as_ref(), &status).await?;
         }
         done

@@ -1,7 +1,7 @@
 //! What the machines of a pool say, taken together: whether they are ready, whether their nodes are healthy, and whether
 //! there are as many as there are to be.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use hyperplane_api::{
     cluster_api::machine::Machine,
@@ -20,7 +20,7 @@ use super::{
     Report,
     conditions::{fails, holds, list},
 };
-use crate::build;
+use crate::{build, dereference::Machines};
 
 /// How many machines are named for one reason; the rest is counted.
 const MOST_NAMES: usize = 3;
@@ -30,23 +30,25 @@ const MOST_REASONS: usize = 10;
 const LONGEST_WORDS: usize = 300;
 
 pub(super) fn observe(report: &Report<'_>) -> Vec<Observation> {
-    let mut observed = vec![
+    let mut observed = together(&report.seen.machines, wanted(report));
+    observed.push(ready(report));
+    observed.extend(live_migratable(report));
+    observed
+}
+
+/// What all machines say, of which there are to be so many.
+pub(super) fn together(machines: &Machines, wanted: i32) -> Vec<Observation> {
+    let all = |type_: ConditionType, of_machine: ConditionType, good: &str| {
+        all(&machines.all, wanted, (type_, of_machine), good)
+    };
+    vec![
+        all(types::ALL_MACHINES_READY, machine::READY, "All machines are ready."),
         all(
-            report,
-            types::ALL_MACHINES_READY,
-            machine::READY,
-            "All machines are ready.",
-        ),
-        all(
-            report,
             types::ALL_NODES_HEALTHY,
             machine::NODE_HEALTHY,
             "All nodes are healthy.",
         ),
-        ready(report),
-    ];
-    observed.extend(live_migratable(report));
-    observed
+    ]
 }
 
 /// Whether virtual machines can move while they run. Only told where their provider says something of it.
@@ -69,11 +71,15 @@ fn live_migratable(report: &Report<'_>) -> Option<Observation> {
     Some(fails(type_, reasons::KUBEVIRT_NODES_NOT_LIVE_MIGRATABLE, message))
 }
 
-/// Whether a condition holds for all machines.
-fn all(report: &Report<'_>, type_: ConditionType, of_machine: ConditionType, good: &str) -> Observation {
-    let machines = &report.seen.machines.all;
+/// Whether a condition of machines holds for all of them, told by one of the pool.
+fn all(
+    machines: &[Arc<Machine>],
+    wanted: i32,
+    (type_, of_machine): (ConditionType, ConditionType),
+    good: &str,
+) -> Observation {
     if machines.is_empty() {
-        return if wanted(report) == 0 {
+        return if wanted == 0 {
             fails(type_, reasons::AS_EXPECTED, "The pool is to have no machines.")
         } else {
             fails(type_, reasons::NOT_FOUND, "There are no machines yet.")

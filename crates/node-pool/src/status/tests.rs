@@ -313,11 +313,22 @@ fn pauses_and_what_is_not_done_here_are_told() {
 
 #[test]
 fn the_end_of_a_pool_says_what_it_waits_for() {
-    let (pool, seen) = complete();
+    let (pool, mut seen) = complete();
     let mut pool = pool;
     pool.status = Some(told(&pool, &seen));
     let failure = Failure::wait("machines to be gone: m-0");
-    let status = deleting(&pool, &failure, NOW);
+    let mut remains = seen.machines.clone();
+    remains.all = vec![Arc::new(testing::draining("m-0", "Pod a/b: PodDisruptionBudget c"))];
+    counting(&mut seen, 1, 1);
+    remains.deployment.clone_from(&seen.machines.deployment);
+    let status = deleting(&pool, &remains, &failure, NOW);
+    // What is left of its machines is told as it goes.
+    assert_eq!(status.replicas, Some(1));
+    assert_eq!(status.nodes_info.as_ref().unwrap().node_versions[0].ready_node_count, 1);
+    assert_eq!(is(&status, types::ALL_MACHINES_READY), ("False", "DrainingNode"));
+    let gone = deleting(&pool, &Machines::default(), &failure, NOW);
+    assert_eq!((gone.replicas, &gone.nodes_info), (Some(0), &None));
+    assert_eq!(is(&gone, types::ALL_MACHINES_READY), ("False", "AsExpected"));
     assert_eq!(is(&status, types::READY), ("False", "Deleting"));
     assert!(find(&status, types::READY).message.as_deref().unwrap().contains("m-0"));
     assert_eq!(status.conditions.len(), pool.status.unwrap().conditions.len());
