@@ -70,6 +70,11 @@ pub(super) fn build(
     };
     let mut deployment = MachineDeployment::new(&name, spec);
     deployment.metadata = owner.metadata(&name);
+    if pool.spec.auto_scaling.is_some() {
+        // The number is the autoscaler's. To leave it out would take it away where it was ours before; so the one that was
+        // seen is written back, and only onto the state in which it was seen.
+        deployment.metadata.resource_version = live.and_then(|live| live.metadata.resource_version.clone());
+    }
     let (min, max) = bounds(pool);
     deployment.metadata.annotations.get_or_insert_default().extend([
         annotation(annotations::AUTOSCALER_MIN_SIZE, &min.to_string()),
@@ -235,10 +240,14 @@ fn bounds(pool: &NodePool) -> (i32, i32) {
     scaling.map_or((0, 0), |scaling| (scaling.min.max(1), scaling.max.max(1)))
 }
 
-/// The deployment as it is, left alone by its controllers or not.
+/// The deployment as it is, left alone by its controllers or not; it must still be as it was seen.
 pub(crate) fn with_pause(live: &MachineDeployment, is_paused: bool) -> MachineDeployment {
     let mut deployment = MachineDeployment::new(&live.name_any(), live.spec.clone());
     deployment.metadata.namespace.clone_from(&live.metadata.namespace);
+    deployment
+        .metadata
+        .resource_version
+        .clone_from(&live.metadata.resource_version);
     deployment.metadata.labels.clone_from(&live.metadata.labels);
     let ours = [
         annotations::NODE_POOL,

@@ -478,6 +478,27 @@ fn replicas_stay_within_bounds() {
 }
 
 #[test]
+fn the_number_of_an_autoscaler_is_written_back_only_where_it_was_seen() {
+    let (pool, seen) = usual();
+    let scaled = testing::pool(&json!({"spec": {"replicas": null, "autoScaling": {"min": 1, "max": 5}}}));
+    let first = desired(&scaled, &seen, NOW).unwrap();
+    assert_eq!(deployment(&first).metadata.resource_version, None);
+    let mut seen = after(&seen, &first);
+    let mut live = deployment(&first).clone();
+    live.spec.replicas = Some(4);
+    live.metadata.resource_version = Some("7".to_owned());
+    let paused = with_pause(&live, true);
+    assert_eq!(paused.metadata.resource_version.as_deref(), Some("7"));
+    seen.machines.deployment = Some(Arc::new(live));
+    let made = desired(&scaled, &seen, NOW).unwrap();
+    assert_eq!(deployment(&made).spec.replicas, Some(4));
+    assert_eq!(deployment(&made).metadata.resource_version.as_deref(), Some("7"));
+    // A number that the user gives counts whatever was seen.
+    let made = desired(&pool, &seen, NOW).unwrap();
+    assert_eq!(deployment(&made).metadata.resource_version, None);
+}
+
+#[test]
 fn a_deployment_is_done_when_all_of_it_is_new_and_seen() {
     let status = |replicas: i32, current: i32, available: i32, generation: i64| {
         testing::deployment(&json!({"status": {"replicas": replicas, "upToDateReplicas": current,
