@@ -69,16 +69,29 @@ async fn remove(context: &Context, seen: &Seen, desired: &Desired) -> Result<(),
         context.apply(secret).await?;
     }
     delete_all(context, &desired.unused).await?;
-    if desired.drops_health_check
-        && let Some(check) = &seen.machines.health_check
-    {
-        context.delete(check.as_ref()).await?;
+    if desired.drops_health_check {
+        delete_health_check(context, seen).await?;
     }
     // A template that a deployment is only about to leave counts as used, and goes with the next run.
     let wanted = desired.deployment.as_ref();
     let wanted = wanted.map(|deployment| deployment.spec.template.spec.infrastructure_ref.name.as_str());
     delete_all(context, &build::unused_kubevirt(seen, wanted)).await?;
     delete_all(context, &build::unused_agents(seen, wanted)).await
+}
+
+/// Ends repair where it is not wanted any more.
+pub(crate) async fn without_repair(context: &Context, pool: &NodePool, seen: &Seen) -> Result<(), Failure> {
+    if build::drops_health_check(pool, seen) {
+        delete_health_check(context, seen).await?;
+    }
+    Ok(())
+}
+
+async fn delete_health_check(context: &Context, seen: &Seen) -> Result<(), Failure> {
+    match &seen.machines.health_check {
+        Some(check) => context.delete(check.as_ref()).await,
+        None => Ok(()),
+    }
 }
 
 /// Deletes all of some objects.

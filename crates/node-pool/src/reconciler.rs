@@ -184,11 +184,12 @@ impl NodePools {
     ) -> Result<Option<Duration>, Failure> {
         let (roll, now) = (plan.roll(), context.now());
         let Some(active) = Active::of(pool, seen, &roll, now, || self.settings.entropy.uid()) else {
-            // Nothing may be made, and the status says why; machines that are there are still scaled.
+            // Nothing may be made, and the status says why; machines that are there are still scaled, and repaired as long as
+            // that is asked for.
             if let Some(deployment) = build::held(&surroundings.owner(pool), seen) {
                 context.apply(&deployment).await?;
             }
-            return Ok(None);
+            return apply::without_repair(context, pool, seen).await.map(|()| None);
         };
         let desired = build::build(&Blueprint {
             pool,

@@ -459,6 +459,32 @@ fn repair_begins_when_a_machine_came_and_ends_with_the_wish() {
     seen.machines.health_check = Some(Arc::new(check));
     let without = desired(&testing::pool(&json!({})), &seen, NOW).unwrap();
     assert!(without.health_check.is_none() && without.drops_health_check);
+    // It ends also where nothing else can be made, because the token is lost.
+    seen.tokens.clear();
+    assert!(drops_health_check(&testing::pool(&json!({})), &seen));
+    assert!(!drops_health_check(&pool, &seen));
+    seen.machines.deployment = None;
+    assert!(drops_health_check(&pool, &seen), "there is nothing to repair");
+}
+
+#[test]
+fn machines_that_are_not_managed_any_more_stay_what_they_are() {
+    let (_, seen) = usual();
+    let pool = testing::pool(&json!({"spec": {"management": {"autoRepair": true}}}));
+    let disabled = testing::cluster(&json!({"metadata": {"annotations": {
+        annotations::DISABLE_MACHINE_MANAGEMENT.as_str(): "true"}}}));
+    let mut hosts = seen.clone();
+    hosts.cluster = Some(Arc::new(disabled));
+    let target = testing::planned(&pool, &hosts).target.unwrap();
+    assert!(is_complete(&hosts, &pool, &target), "hosts join by themselves");
+    // Machines that were made before have what they were made with, whatever is asked for now.
+    let first = desired(&pool, &seen, NOW).unwrap();
+    let mut live = after(&hosts, &first);
+    assert!(!is_complete(&live, &pool, &target));
+    let check: Value = json!({"metadata": {"name": "workers"}, "spec": {"clusterName": "c", "selector": {}}});
+    live.machines.health_check = Some(Arc::new(serde_json::from_value(check).unwrap()));
+    let made = desired(&pool, &live, NOW).unwrap();
+    assert!(made.deployment.is_none() && made.health_check.is_none() && !made.drops_health_check);
 }
 
 #[test]

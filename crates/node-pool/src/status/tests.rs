@@ -206,6 +206,17 @@ fn nodes_are_not_on_their_way_while_nothing_moves_them() {
     );
     assert_eq!(is(&status, types::READY).0, "True", "machines are ready all the same");
     assert!(words(&status, types::READY).contains("pull secret"));
+    let disabled = json!({"metadata": {"annotations": {annotations::DISABLE_MACHINE_MANAGEMENT.as_str(): "true"}},
+        "spec": {"pullSecret": {"name": "other"}}});
+    let mut unmanaged = seen.clone();
+    unmanaged.cluster = Some(Arc::new(testing::cluster(&disabled)));
+    let status = told(&pool, &unmanaged);
+    assert_eq!(is(&status, type_).0, "False");
+    assert!(words(&status, type_).contains("not managed"));
+    assert_eq!(
+        status.version, None,
+        "nothing is claimed of machines that nobody brings there"
+    );
     let on_delete = testing::pool(&json!({"spec": {"management": {
         "replace": {"strategy": "OnDelete", "rollingUpdate": null}}}}));
     assert!(words(&told(&on_delete, &seen), type_).contains("that users delete"));

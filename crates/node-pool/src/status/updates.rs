@@ -161,6 +161,17 @@ fn held(report: &Report<'_>) -> Option<(Reason, String)> {
     if !report.plan.may_roll {
         return Some((reasons::UNSUPPORTED_SKEW, "SupportedVersionSkew says why".to_owned()));
     }
+    if report
+        .plan
+        .target
+        .as_ref()
+        .is_some_and(|target| target.template.is_none())
+    {
+        return Some((
+            reasons::AS_EXPECTED,
+            "machines of the cluster are not managed".to_owned(),
+        ));
+    }
     let failed = report.failure.map(|failure| (reason_of(failure), failure.report()));
     paused(report).or(failed)
 }
