@@ -38,6 +38,8 @@ const PAYLOAD: Rule = Rule {
 pub(super) const RULES: &[Rule] = &[SAME, PROVIDER, ARCHITECTURE, PAYLOAD];
 
 const FIELD: &str = "spec.platform.type";
+/// What machines of a release that was not found start from, for the sake of judging the rest.
+const UNKNOWN_IMAGE: &str = "unknown";
 
 pub(super) fn judge(case: &Case<'_>, verdict: &mut Verdict) {
     let (of_pool, of_cluster) = (&case.pool.spec.platform.type_, &case.cluster.spec.platform.type_);
@@ -57,12 +59,14 @@ pub(super) fn judge(case: &Case<'_>, verdict: &mut Verdict) {
     };
     verdict.platform.extend(provider(case));
     verdict.architecture.extend(architecture(case, platform));
-    if let Some(release) = verdict.found.clone() {
-        verdict.architecture.extend(payload(case, &release));
-        match template(case, platform, &release) {
-            Ok(template) => verdict.machines = Some(template),
-            Err(problems) => verdict.template.extend(problems),
-        }
+    let release = verdict.found.clone();
+    if let Some(release) = &release {
+        verdict.architecture.extend(payload(case, release));
+    }
+    match template(case, platform, release.as_deref()) {
+        Ok(template) if release.is_some() => verdict.machines = Some(template),
+        Ok(_) => {}
+        Err(problems) => verdict.template.extend(problems),
     }
 }
 
@@ -132,11 +136,16 @@ fn payload(case: &Case<'_>, release: &Release) -> Option<Problem> {
     })
 }
 
-fn template(case: &Case<'_>, platform: &dyn Platform, release: &Release) -> Result<MachineTemplate, Vec<Problem>> {
+/// What machines are made from. Without a release it is judged as if that had something to start from, and goes nowhere.
+fn template(
+    case: &Case<'_>,
+    platform: &dyn Platform,
+    release: Option<&Release>,
+) -> Result<MachineTemplate, Vec<Problem>> {
     if !makes_machines(case.pool, case.cluster) {
         return Ok(MachineTemplate::None);
     }
-    let of_release = boot_image(case.pool, release);
+    let of_release = release.map_or(Some(UNKNOWN_IMAGE), |release| boot_image(case.pool, release));
     platform.machine_template(&PoolFacts {
         cluster: case.cluster,
         pool: case.pool,

@@ -249,6 +249,26 @@ fn all_that_is_wrong_is_said_at_once() {
 }
 
 #[test]
+fn what_needs_no_release_is_judged_without_one() {
+    let release = json!({"image": "example.com/none:1"});
+    let verdict = spec(
+        "",
+        json!({"release": release, "platform": {"kubevirt": {"attachDefaultNetwork": false}}}),
+    )
+    .judged();
+    let expected = ["pool-release-resolves", "pool-kubevirt-networks"];
+    assert_eq!(broken(&verdict), BTreeSet::from(expected));
+    // What machines start from is not known, and no mistake.
+    let verdict = spec(
+        "",
+        json!({"release": release, "platform": {"kubevirt": {"rootVolume": {"diskImage": null}}}}),
+    )
+    .judged();
+    assert_eq!(broken(&verdict), BTreeSet::from(["pool-release-resolves"]));
+    assert!(verdict.machines.is_none());
+}
+
+#[test]
 fn platforms_without_machines_need_no_template() {
     let seen = testing::seen(&testing::cluster(
         &json!({"spec": {"platform": {"type": "None", "kubevirt": null}}}),
