@@ -215,6 +215,7 @@ fn template(subject: &Subject<'_>) -> Result<MachineTemplate, Vec<String>> {
     let made = platform.machine_template(&PoolFacts {
         cluster: subject.cluster,
         pool: subject.pool,
+        pool_label: &names::label(subject.pool),
         infra_id: subject.cluster.spec.infra_id.as_ref().map_or("", InfraId::as_str),
         namespace: &names::control_plane_namespace(subject.pool),
         boot_image: boot_image(subject.pool, subject.release).or(subject.boot_image),

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use hyperplane_api::{
     cluster_api::machine_deployment::MachineDeployment,
-    constants::{annotations, objects::keys},
+    constants::{annotations, labels, objects::keys},
 };
 use hyperplane_ignition_render::gzip;
 use jiff::SignedDuration;
@@ -240,6 +240,25 @@ fn machines_are_spread_as_they_are_whatever_is_written_on_the_pool_yet() {
             .get("topologySpreadConstraints")
             .is_none()
     );
+}
+
+#[test]
+fn machines_of_a_pool_with_a_long_name_have_labels_that_fit() {
+    let (_, seen) = usual();
+    let pool = testing::pool(&json!({"metadata": {"name": "p".repeat(100)}}));
+    let made = desired(&pool, &seen, NOW).unwrap();
+    let Some(TemplateObject::KubeVirt(template)) = &made.template else {
+        panic!("a pool on KubeVirt has a template of it");
+    };
+    let machine = &template.spec.template.spec.virtual_machine_template.0;
+    let label = |values: &Value| values[labels::NODE_POOL_NAME.as_str()].as_str().unwrap().to_owned();
+    let given = label(&machine["metadata"]["labels"]);
+    assert_eq!(given, names::label(&pool));
+    assert!(given.len() <= names::LONGEST_LABEL);
+    let instance = &machine["spec"]["template"];
+    assert_eq!(label(&instance["metadata"]["labels"]), given);
+    let selector = &instance["spec"]["topologySpreadConstraints"][0]["labelSelector"]["matchLabels"];
+    assert_eq!(label(selector), given, "they are spread by the label that they have");
 }
 
 #[test]

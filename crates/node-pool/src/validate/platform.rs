@@ -16,7 +16,7 @@ use hyperplane_platforms::{MachineTemplate, Platform, PoolFacts, Problem, Rule};
 use kube::ResourceExt as _;
 
 use super::{Case, Verdict};
-use crate::dereference::Seen;
+use crate::{dereference::Seen, names};
 
 const SAME: Rule = Rule {
     name: "pool-platform",
@@ -149,6 +149,7 @@ fn template(
     platform.machine_template(&PoolFacts {
         cluster: case.cluster,
         pool: case.pool,
+        pool_label: &names::label(case.pool),
         infra_id: case.cluster.spec.infra_id.as_ref().map_or("", InfraId::as_str),
         namespace: &case.seen.namespace,
         boot_image: of_release.or(case.settings.boot_image.as_deref()),
