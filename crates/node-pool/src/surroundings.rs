@@ -4,12 +4,11 @@ use hyperplane_api::{
     constants::{Reason, annotations, objects::keys, reasons},
     hypershift::{
         hosted_cluster::{HostedCluster, InfraId},
-        hosted_control_plane::HostedControlPlane,
         node_pool::NodePool,
     },
 };
 
-use crate::{dereference::Seen, metadata::Owner, names};
+use crate::{dereference::Seen, metadata::Owner};
 
 /// What a pool needs of its cluster.
 #[derive(Clone, Debug)]
@@ -23,16 +22,6 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) ignition_endpoint: &'a str,
     /// Who signs for that, as PEM.
     pub(crate) ignition_authority: &'a str,
-    /// What the configuration of nodes is made with, hashed.
-    pub(crate) hashes: Hashes,
-}
-
-/// Hashes of what the configuration of nodes is made with, by which the ignition server sees that it has the same.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Hashes {
-    pub(crate) pull_secret: String,
-    pub(crate) trust_bundle: String,
-    pub(crate) configuration: String,
 }
 
 impl<'a> Surroundings<'a> {
@@ -82,65 +71,84 @@ pub(crate) fn told(missing: &[Missing]) -> String {
 pub(crate) fn of(seen: &Seen) -> Result<Surroundings<'_>, Vec<Missing>> {
     // Nothing else is worth telling of a cluster that is not there or goes.
     let cluster = cluster(seen).map_err(|missing| vec![missing])?;
-    let status = cluster.status.as_ref();
-    let mut missing = Vec::new();
-    let mut need = |is_there: bool, what: Missing| {
-        if !is_there {
-            missing.push(what);
-        }
-    };
+    let missing: Vec<Missing> = of_cluster(cluster).into_iter().chain(beside(cluster, seen)).collect();
     let infra_id = cluster.spec.infra_id.as_ref().map(InfraId::as_str);
-    need(
-        infra_id.is_some(),
-        Missing::new("the cluster to get the name of its infrastructure"),
-    );
-    let endpoint = status.and_then(|status| status.ignition_endpoint.as_deref());
-    let endpoint = endpoint.filter(|endpoint| !endpoint.is_empty());
-    need(
-        endpoint.is_some(),
-        Missing::of_ignition(
-            reasons::IGNITION_ENDPOINT_MISSING,
-            "the cluster to publish the address of its ignition server",
-        ),
-    );
-    need(
-        status.is_some_and(|status| status.kubeconfig.is_some()),
-        Missing::new("the kubeconfig of the cluster to be published"),
-    );
-    need(
-        status.is_some_and(|status| status.control_plane_endpoint.is_some()),
-        Missing::new("the cluster to publish the address of its API server"),
-    );
-    let control_plane = seen.control_plane.as_deref();
-    // What is in the namespace of a control plane is not looked at before that is known to be the cluster's.
-    let Some(control_plane) = control_plane else {
-        missing.push(Missing::new("the control plane of the cluster to be made"));
-        return Err(missing);
-    };
-    let authority = authority(seen);
-    need(
-        authority.is_some(),
-        Missing::of_ignition(
-            reasons::IGNITION_CA_CERT_MISSING,
-            "the certificate of who signs for the ignition server",
-        ),
-    );
-    need(
-        ssh_keys(cluster, seen).is_some(),
-        Missing::new("the copy of the SSH key of the cluster"),
-    );
-    let hashes = hashes(seen, control_plane, &mut missing);
-    match (infra_id, endpoint, authority, missing.as_slice()) {
+    match (infra_id, endpoint(cluster), authority(seen), missing.as_slice()) {
         (Some(infra_id), Some(ignition_endpoint), Some(ignition_authority), []) => Ok(Surroundings {
             cluster,
             infra_id,
             namespace: &seen.namespace,
             ignition_endpoint,
             ignition_authority,
-            hashes,
         }),
         _ => Err(missing),
     }
+}
+
+/// What a cluster does not say yet.
+fn of_cluster(cluster: &HostedCluster) -> Vec<Missing> {
+    let status = cluster.status.as_ref();
+    let all = [
+        (
+            cluster.spec.infra_id.is_some(),
+            Missing::new("the cluster to get the name of its infrastructure"),
+        ),
+        (
+            endpoint(cluster).is_some(),
+            Missing::of_ignition(
+                reasons::IGNITION_ENDPOINT_MISSING,
+                "the cluster to publish the address of its ignition server",
+            ),
+        ),
+        (
+            status.is_some_and(|status| status.kubeconfig.is_some()),
+            Missing::new("the kubeconfig of the cluster to be published"),
+        ),
+        (
+            status.is_some_and(|status| status.control_plane_endpoint.is_some()),
+            Missing::new("the cluster to publish the address of its API server"),
+        ),
+    ];
+    lacking(all)
+}
+
+/// What is not there in the namespace of the control plane, which is looked at once that is known to be the cluster's.
+fn beside(cluster: &HostedCluster, seen: &Seen) -> Vec<Missing> {
+    let Some(control_plane) = &seen.control_plane else {
+        return vec![Missing::new("the control plane of the cluster to be made")];
+    };
+    let all = [
+        (
+            authority(seen).is_some(),
+            Missing::of_ignition(
+                reasons::IGNITION_CA_CERT_MISSING,
+                "the certificate of who signs for the ignition server",
+            ),
+        ),
+        (
+            has_pull_secret(seen),
+            Missing::new("the copy of the pull secret of the cluster"),
+        ),
+        (
+            ssh_keys(cluster, seen).is_some(),
+            Missing::new("the copy of the SSH key of the cluster"),
+        ),
+        (
+            control_plane.spec.additional_trust_bundle.is_none() || has_trust_bundle(seen),
+            Missing::new("the copy of the trust bundle of the cluster"),
+        ),
+    ];
+    lacking(all)
+}
+
+fn lacking<const COUNT: usize>(all: [(bool, Missing); COUNT]) -> Vec<Missing> {
+    let lacking = all.into_iter().filter(|(is_there, _)| !is_there);
+    lacking.map(|(_, missing)| missing).collect()
+}
+
+fn endpoint(cluster: &HostedCluster) -> Option<&str> {
+    let endpoint = cluster.status.as_ref()?.ignition_endpoint.as_deref();
+    endpoint.filter(|endpoint| !endpoint.is_empty())
 }
 
 /// The public keys of who may log in, empty where the cluster names none; none as long as their copy is not there.
@@ -169,31 +177,14 @@ fn authority(seen: &Seen) -> Option<&str> {
     text.filter(|text| !text.is_empty())
 }
 
-/// The hashes of what is there.
-fn hashes(seen: &Seen, control_plane: &HostedControlPlane, missing: &mut Vec<Missing>) -> Hashes {
-    let pull_secret = seen.pull_secret.as_ref().and_then(|secret| secret.data.as_ref());
-    let pull_secret = pull_secret.and_then(|data| data.get(keys::PULL_SECRET));
-    if pull_secret.is_none() {
-        missing.push(Missing::new("the copy of the pull secret of the cluster"));
-    }
-    let trust_bundle = seen.trust_bundle.as_ref().and_then(|bundle| bundle.data.as_ref());
-    let trust_bundle = trust_bundle.and_then(|data| data.get(keys::USER_CA_BUNDLE));
-    let wants_bundle = control_plane.spec.additional_trust_bundle.is_some();
-    if wants_bundle && trust_bundle.is_none() {
-        missing.push(Missing::new("the copy of the trust bundle of the cluster"));
-    }
-    let configuration = control_plane.spec.configuration.as_ref().map(|configuration| {
-        serde_json::to_vec(configuration)
-            .expect("a configuration has text keys only, and writing to memory does not fail")
-    });
-    Hashes {
-        pull_secret: pull_secret.map(|secret| names::digest(&secret.0)).unwrap_or_default(),
-        trust_bundle: trust_bundle
-            .filter(|_| wants_bundle)
-            .map(|text| names::digest(text.as_bytes()))
-            .unwrap_or_default(),
-        configuration: configuration.map(|text| names::digest(&text)).unwrap_or_default(),
-    }
+fn has_pull_secret(seen: &Seen) -> bool {
+    let data = seen.pull_secret.as_ref().and_then(|secret| secret.data.as_ref());
+    data.is_some_and(|data| data.contains_key(keys::PULL_SECRET))
+}
+
+fn has_trust_bundle(seen: &Seen) -> bool {
+    let data = seen.trust_bundle.as_ref().and_then(|bundle| bundle.data.as_ref());
+    data.is_some_and(|data| data.contains_key(keys::USER_CA_BUNDLE))
 }
 
 #[cfg(test)]

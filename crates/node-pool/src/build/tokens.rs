@@ -160,19 +160,11 @@ pub(crate) fn reached(seen: &Seen, hash: &str) -> bool {
 /// The Secret of the configuration that machines are made with. It never carries an end.
 pub(super) fn active(blueprint: &Blueprint<'_>) -> Secret {
     let active = blueprint.active;
-    let mut content = match (blueprint.roll.target(), &active.live) {
+    let content = match (blueprint.roll.target(), &active.live) {
         (Some(target), _) => content(blueprint, target),
         (None, Some(live)) => kept(live),
         (None, None) => BTreeMap::new(),
     };
-    let hashes = &blueprint.surroundings.hashes;
-    for (key, value) in [
-        (keys::PULL_SECRET_HASH, &hashes.pull_secret),
-        (keys::TRUST_BUNDLE_HASH, &hashes.trust_bundle),
-        (keys::CONFIGURATION_HASH, &hashes.configuration),
-    ] {
-        content.insert(key.to_owned(), ByteString(value.clone().into_bytes()));
-    }
     let name = names::token(blueprint.pool, &active.hash);
     let mut secret = secret(blueprint, &name, content, &active.tokens);
     if active.live.is_none()
@@ -264,15 +256,7 @@ fn content(blueprint: &Blueprint<'_>, target: &Target) -> BTreeMap<String, ByteS
 
 /// What a configuration was made from, as its Secret says: what we wrote into it, and nothing that the ignition server did.
 fn kept(live: &Secret) -> BTreeMap<String, ByteString> {
-    const OURS: [&str; 7] = [
-        keys::RELEASE,
-        keys::RELEASE_VERSION,
-        keys::CONFIG,
-        keys::OS_STREAM,
-        keys::PULL_SECRET_HASH,
-        keys::TRUST_BUNDLE_HASH,
-        keys::CONFIGURATION_HASH,
-    ];
+    const OURS: [&str; 4] = [keys::RELEASE, keys::RELEASE_VERSION, keys::CONFIG, keys::OS_STREAM];
     let data = live.data.iter().flatten();
     data.filter(|(key, _)| OURS.contains(&key.as_str()))
         .map(|(key, value)| (key.clone(), value.clone()))
