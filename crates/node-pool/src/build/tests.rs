@@ -376,6 +376,13 @@ fn tokens_are_replaced_on_time_and_only_by_who_saw_the_latest() {
     assert_eq!(early.token.metadata.resource_version, None);
     assert_eq!(early.token.data, first.token.data);
     assert_eq!(early.next, Some(Duration::from_hours(5)));
+    // Documents that somebody else wrote are put right.
+    let mut foreign = seen.clone();
+    let mut token = first.token.clone();
+    let packed = k8s_openapi::ByteString(gzip::compress(b"another"));
+    token.data.as_mut().unwrap().insert(keys::CONFIG.to_owned(), packed);
+    foreign.tokens = vec![stored(token)];
+    assert_eq!(desired(&pool, &foreign, NOW).unwrap().token.data, first.token.data);
     let late = desired(&pool, &seen, NOW + SignedDuration::from_mins(330)).unwrap();
     assert_eq!(late.token.metadata.resource_version.as_deref(), Some("1"));
     assert_eq!(text(&late.token, keys::OLD_TOKEN), "fresh");

@@ -244,7 +244,7 @@ fn content(blueprint: &Blueprint<'_>, target: &Target) -> BTreeMap<String, ByteS
         (keys::RELEASE_VERSION.to_owned(), text(target.release.version.number())),
         (
             keys::CONFIG.to_owned(),
-            ByteString(gzip::compress(target.documents.as_bytes())),
+            ByteString(packed(&target.documents, blueprint.active.live.as_deref())),
         ),
     ]);
     let stream = inputs::os_stream(blueprint.pool, &target.release);
@@ -252,6 +252,20 @@ fn content(blueprint: &Blueprint<'_>, target: &Target) -> BTreeMap<String, ByteS
         content.insert(keys::OS_STREAM.to_owned(), text(&stream));
     }
     content
+}
+
+/// Documents as a Secret holds them: as it does already, where it is these. To unpack them is a fraction of the work, and
+/// another program that packs otherwise has nothing to write.
+fn packed(documents: &str, live: Option<&Secret>) -> Vec<u8> {
+    let known = live.and_then(|live| data(live, keys::CONFIG));
+    let is_same = |packed: &&[u8]| {
+        let unpacked = gzip::decompress(packed, documents.len());
+        unpacked.is_ok_and(|unpacked| unpacked == documents.as_bytes())
+    };
+    match known.filter(is_same) {
+        Some(known) => known.to_vec(),
+        None => gzip::compress(documents.as_bytes()),
+    }
 }
 
 /// What a configuration was made from, as its Secret says: what we wrote into it, and nothing that the ignition server did.
