@@ -188,6 +188,45 @@ fn each_edit_rolls_by_its_field_or_not_at_all() {
 }
 
 #[test]
+fn only_what_the_manager_replaces_rolls() {
+    let files = Files::new();
+    let none = json!({"spec": {"platform": {"type": "None", "kubevirt": null}}});
+    let disabled = json!({"metadata": {"annotations": {"hypershift.openshift.io/disable-machine-management": "true"}}});
+    let replaced = |replace: Value| json!({"spec": {"management": {"replace": replace}}});
+    let rows = [
+        (
+            json!({}),
+            replaced(json!({"strategy": "OnDelete", "rollingUpdate": null})),
+            ("OnDelete", 3, NOT_GOOD, "when users delete them"),
+        ),
+        (
+            json!({}),
+            json!({"spec": {"management": {"upgradeType": "InPlace", "replace": null}}}),
+            ("Stays", 0, GOOD, "InPlace is not carried out"),
+        ),
+        (none.clone(), none, ("Stays", 0, GOOD, "hosts stay as they are")),
+        (disabled, json!({}), ("Stays", 0, GOOD, "hosts stay as they are")),
+    ];
+    for (of_cluster, of_pool, (outcome, nodes, code, note)) in rows {
+        let mut edited = pool("workers", &of_pool);
+        samples::merge(&mut edited, &json!({"spec": {"release": {"image": samples::IMAGE}}}));
+        let before = [cluster(&of_cluster), pool("workers", &of_pool)];
+        let output = files.explain(&before, &[edited], &["-o", "json"]);
+        let outlook = outlook(&output);
+        let pool = &outlook["pools"][0];
+        assert_eq!(
+            (&pool["outcome"], &pool["nodes"]),
+            (&json!(outcome), &json!(nodes)),
+            "{pool}"
+        );
+        assert_eq!(outlook["nodes"], 0, "the manager itself replaces none: {pool}");
+        assert!(pool["notes"].to_string().contains(note), "{pool}");
+        assert_eq!(rolling(pool).is_empty(), outcome == "Stays", "{pool}");
+        assert_eq!(output.status.code(), Some(code), "{pool}");
+    }
+}
+
+#[test]
 fn what_only_the_manager_writes_is_no_edit() {
     // As users keep it: without status and without what the manager and the schema add.
     let edited = cluster(&json!({"status": null, "spec": {"infraID": null, "clusterID": null}}));
@@ -268,6 +307,8 @@ fn releases_come_from_a_file_of_their_own_too() {
     let change = outlook(&output)["pools"][0]["changes"][0].clone();
     let expected = json!({"field": "spec.release", "from": "1.36.3", "to": "1.36.9", "rolls": true});
     assert_eq!(change, expected, "{}", text(&output.stderr));
+    // The control plane is at 1.36.4: also a patch of it comes first.
+    assert_eq!(outlook(&output)["pools"][0]["outcome"], "Held");
 }
 
 #[test]

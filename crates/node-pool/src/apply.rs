@@ -32,9 +32,11 @@ pub(crate) async fn apply(context: &Context, seen: &Seen, active: &Active, desir
     }
     token(context, active, &desired.token).await?;
     context.apply(&desired.user_data).await?;
+    for secret in &desired.older {
+        context.apply(secret).await?;
+    }
     if let Some(deployment) = &desired.deployment {
         context.apply(deployment).await?;
-        resume_sets(context, seen).await?;
     }
     if let Some(check) = &desired.health_check {
         context.apply(check).await?;
@@ -67,16 +69,29 @@ async fn remove(context: &Context, seen: &Seen, desired: &Desired) -> Result<(),
         context.apply(secret).await?;
     }
     delete_all(context, &desired.unused).await?;
-    if desired.drops_health_check
-        && let Some(check) = &seen.machines.health_check
-    {
-        context.delete(check.as_ref()).await?;
+    if desired.drops_health_check {
+        delete_health_check(context, seen).await?;
     }
     // A template that a deployment is only about to leave counts as used, and goes with the next run.
     let wanted = desired.deployment.as_ref();
     let wanted = wanted.map(|deployment| deployment.spec.template.spec.infrastructure_ref.name.as_str());
     delete_all(context, &build::unused_kubevirt(seen, wanted)).await?;
     delete_all(context, &build::unused_agents(seen, wanted)).await
+}
+
+/// Ends repair where it is not wanted any more.
+pub(crate) async fn without_repair(context: &Context, pool: &NodePool, seen: &Seen) -> Result<(), Failure> {
+    if build::drops_health_check(pool, seen) {
+        delete_health_check(context, seen).await?;
+    }
+    Ok(())
+}
+
+async fn delete_health_check(context: &Context, seen: &Seen) -> Result<(), Failure> {
+    match &seen.machines.health_check {
+        Some(check) => context.delete(check.as_ref()).await,
+        None => Ok(()),
+    }
 }
 
 /// Deletes all of some objects.
@@ -109,10 +124,6 @@ pub(crate) async fn resume(context: &Context, seen: &Seen) -> Result<(), Failure
     {
         context.apply(&build::with_pause(live, false)).await?;
     }
-    resume_sets(context, seen).await
-}
-
-async fn resume_sets(context: &Context, seen: &Seen) -> Result<(), Failure> {
     for set in &seen.machines.sets {
         if annotations::PAUSED.is_true(set.as_ref()) {
             mark_set(context, set, false).await?;

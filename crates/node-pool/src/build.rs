@@ -17,6 +17,7 @@ use hyperplane_api::{
 };
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Secret;
+use kube::ResourceExt as _;
 
 pub(crate) use self::{
     deployment::{is_rolled_out, replicas, with_pause},
@@ -58,6 +59,8 @@ pub(crate) struct Desired {
     pub(crate) template: Option<TemplateObject>,
     pub(crate) token: Secret,
     pub(crate) user_data: Secret,
+    /// Tokens and user data of configurations that sets from before still make machines with.
+    pub(crate) older: Vec<Secret>,
     pub(crate) deployment: Option<MachineDeployment>,
     pub(crate) health_check: Option<MachineHealthCheck>,
     /// Whether a health check that is there goes.
@@ -79,20 +82,39 @@ pub(crate) fn build(blueprint: &Blueprint<'_>) -> Desired {
         template: named.and_then(|named| template::build(&owner, named)),
         token: tokens::active(blueprint),
         user_data: user_data::build(blueprint),
+        older: blueprint
+            .active
+            .older
+            .iter()
+            .flat_map(|older| {
+                let user_data = user_data::build(&Blueprint {
+                    active: older,
+                    ..*blueprint
+                });
+                [tokens::older(blueprint, older), user_data]
+            })
+            .collect(),
         deployment: deployment::build(&owner, target, blueprint.seen.machines.deployment.as_deref()),
         ..Desired::default()
     };
-    let wants_repair = blueprint.pool.spec.management.auto_repair && desired.deployment.is_some();
+    let wants_repair = blueprint.pool.spec.management.auto_repair;
     let is_reached = reached(blueprint.seen, &blueprint.active.hash);
     let is_there = blueprint.seen.machines.health_check.is_some();
     // Machines that cannot fetch their configuration are not cured by being replaced. Once there is a health check, a new
     // configuration that no machine has fetched yet does not take it away.
-    if wants_repair && (is_reached || is_there) {
+    if wants_repair && desired.deployment.is_some() && (is_reached || is_there) {
         desired.health_check = Some(health_check::build(&owner, blueprint.surroundings.cluster));
     }
-    desired.drops_health_check = !wants_repair && is_there;
+    desired.drops_health_check = drops_health_check(blueprint.pool, blueprint.seen);
     retire(blueprint, &mut desired);
     desired
+}
+
+/// Whether a health check that is there goes: where nobody asks for repair, or where there are no machines to repair.
+/// Machines that are not managed any more keep theirs, as they keep everything else.
+pub(crate) fn drops_health_check(pool: &NodePool, seen: &Seen) -> bool {
+    let is_needed = pool.spec.management.auto_repair && seen.machines.deployment.is_some();
+    seen.machines.health_check.is_some() && !is_needed
 }
 
 /// The deployment of machines whose configuration cannot be cared for any more, because its token is not there: it is made as
@@ -103,10 +125,14 @@ pub(crate) fn held(owner: &Owner<'_>, seen: &Seen) -> Option<MachineDeployment> 
 
 /// What becomes of Secrets of configurations that machines are not made with any more.
 fn retire(blueprint: &Blueprint<'_>, desired: &mut Desired) {
-    let active = names::token(blueprint.pool, &blueprint.active.hash);
-    let mut next = blueprint.active.next;
+    let active = std::iter::once(blueprint.active).chain(&blueprint.active.older);
+    let used: Vec<String> = active
+        .clone()
+        .map(|one| names::token(blueprint.pool, &one.hash))
+        .collect();
+    let mut next = active.filter_map(|one| one.next).min();
     for live in &blueprint.seen.tokens {
-        if live.metadata.name.as_deref() == Some(active.as_str()) || live.metadata.deletion_timestamp.is_some() {
+        if used.contains(&live.name_any()) || live.metadata.deletion_timestamp.is_some() {
             continue;
         }
         let left = match token::outdated(live, blueprint.now) {
@@ -128,11 +154,11 @@ fn retire(blueprint: &Blueprint<'_>, desired: &mut Desired) {
 
 /// Whether a target is what all machines of a pool are made with by now.
 pub(crate) fn is_complete(seen: &Seen, pool: &NodePool, target: &Target) -> bool {
+    let deployment = seen.machines.deployment.as_deref();
     let Some(named) = &target.template else {
-        // Nobody makes machines, so that nobody has to replace any.
-        return true;
+        // Nobody makes machines, so that nobody has to replace any. Those that were made before stay what they are.
+        return deployment.is_none();
     };
     let user_data = names::user_data(pool, &target.hash);
-    let deployment = seen.machines.deployment.as_deref();
     deployment.is_some_and(|deployment| is_rolled_out(deployment, &user_data, &named.name))
 }

@@ -7,7 +7,7 @@ use kube::ResourceExt;
 
 use crate::{
     apply::{delete_all, resume},
-    dereference::{Machines, Seen, machines, secrets},
+    dereference::{Machines, Seen, secrets},
     names,
     status::drains,
     stores::Stores,
@@ -50,14 +50,9 @@ fn described<'a>(machines: impl Iterator<Item = &'a Machine> + Clone) -> String 
 }
 
 /// Takes everything of a pool away, as far as it can go now.
-pub(crate) async fn take_away(context: &Context, stores: &Stores, pool: &NodePool) -> Result<(), Failure> {
-    let namespace = names::control_plane_namespace(pool);
-    let seen = Seen {
-        machines: machines(stores, pool, &namespace),
-        ..Seen::default()
-    };
+pub(crate) async fn take_away(context: &Context, stores: &Stores, pool: &NodePool, seen: &Seen) -> Result<(), Failure> {
     // Controllers leave paused machines alone, also those that are to go.
-    resume(context, &seen).await?;
+    resume(context, seen).await?;
     let remains = &seen.machines;
     // Without it, machines that are slow to go would be replaced.
     if let Some(check) = &remains.health_check {

@@ -44,6 +44,8 @@ pub(crate) struct Seen {
     pub(crate) core: Vec<(String, String)>,
     /// The copy of the registry credentials.
     pub(crate) pull_secret: Option<Arc<Secret>>,
+    /// The copy of the public keys of who may log in.
+    pub(crate) ssh_keys: Option<Arc<Secret>>,
     /// The copy of the trust bundle of the user.
     pub(crate) trust_bundle: Option<Arc<ConfigMap>>,
     /// Who signs for the ignition server.
@@ -93,7 +95,9 @@ pub(crate) async fn dereference(
     (seen.tokens, seen.user_data) = secrets(stores, pool, &namespace);
     if control_plane.is_some() {
         let config_maps = stores.config_maps.namespace(&namespace);
-        seen.pull_secret = stores.secrets.namespace(&namespace).get(copies::PULL_SECRET);
+        let secrets = stores.secrets.namespace(&namespace);
+        seen.pull_secret = secrets.get(copies::PULL_SECRET);
+        seen.ssh_keys = secrets.get(copies::SSH_KEY);
         seen.trust_bundle = config_maps.get(copies::USER_CA_BUNDLE);
         seen.ignition_authority = config_maps.get(bundles::IGNITION);
         seen.core = stores.core.namespace(&namespace).all().iter().map(core).collect();

@@ -8,7 +8,11 @@ use hyperplane_api::{
     constants::annotations,
     hypershift::{
         hosted_cluster::{HostedCluster, InfraId},
-        node_pool::{NodePool, status::NodesInfo},
+        node_pool::{
+            NodePool,
+            management::{UpgradeStrategy, UpgradeType},
+            status::NodesInfo,
+        },
     },
 };
 use hyperplane_planner::{release::Release, version::Version};
@@ -22,7 +26,7 @@ use crate::{
     names,
     reconciler::api_endpoint,
     skew::{self, NodeVersions, SkewFacts},
-    validate::boot_image,
+    validate::{boot_image, makes_machines},
 };
 
 /// A pool with everything that its nodes are made from.
@@ -49,12 +53,49 @@ pub struct Explanation {
     pub pool: String,
     /// Whether its nodes would be replaced.
     pub rolls: bool,
+    /// Who replaces them.
+    pub manner: Manner,
     /// How many nodes would be.
     pub nodes: i32,
     /// Every field that differs, and whether it is one that rolls nodes.
     pub changes: Vec<Change>,
     /// What versions say to the roll; good where there is none.
     pub skew: Skew,
+}
+
+/// Who replaces the nodes of a pool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Manner {
+    /// They are replaced one after the other.
+    #[default]
+    Rolling,
+    /// Those that users delete come back as what they are to be, and no others.
+    OnDelete,
+    /// They would be changed in place, which is not done here.
+    InPlace,
+    /// Nobody makes machines for the pool: hosts join by themselves, and stay.
+    Nobody,
+}
+
+impl Manner {
+    /// How the nodes of a pool are replaced.
+    fn of(pool: &NodePool, cluster: &HostedCluster) -> Self {
+        let management = &pool.spec.management;
+        if !makes_machines(pool, cluster) {
+            Self::Nobody
+        } else if management.upgrade_type == UpgradeType::InPlace {
+            Self::InPlace
+        } else if management.replace.strategy == Some(UpgradeStrategy::OnDelete) {
+            Self::OnDelete
+        } else {
+            Self::Rolling
+        }
+    }
+
+    /// Whether nodes are ever replaced because of an edit.
+    const fn replaces(self) -> bool {
+        matches!(self, Self::Rolling | Self::OnDelete)
+    }
 }
 
 /// What the versions of control plane and nodes say to a roll.
@@ -97,19 +138,31 @@ pub fn explain(
                 release: subject.release,
                 documents,
                 api_endpoint: &endpoint,
+                // Secrets are in no file. Another name is taken for other keys.
+                ssh_keys: subject
+                    .cluster
+                    .spec
+                    .ssh_key
+                    .as_ref()
+                    .map_or("", |key| key.name.as_str()),
             },
             RENDER_REVISION,
         )
     };
     let mut changes = hyperplane_rollout::explain(&gathered(before, &old_documents), &gathered(after, &new_documents));
-    if template(before)? != template(after)? {
+    let manner = Manner::of(after.pool, after.cluster);
+    if manner != Manner::Nobody && template(before)? != template(after)? {
         changes.extend(of_template(before, after));
+    }
+    for change in changes.iter_mut().filter(|_| !manner.replaces()) {
+        change.rolls = false;
     }
     changes.extend(staying(before.pool, after.pool));
     let rolls = changes.iter().any(|change| change.rolls);
     Ok(Explanation {
         pool: names::title(after.pool),
         rolls,
+        manner,
         nodes: if rolls { nodes(before.pool) } else { 0 },
         changes,
         skew: if rolls { skew(after, resolve) } else { Skew::default() },
@@ -124,6 +177,7 @@ pub fn skew(subject: &Subject<'_>, resolve: impl Fn(&str) -> Option<Arc<Release>
         pool: subject.pool.metadata.name.as_deref().unwrap_or_default(),
         plane: &skew::plane_versions(subject.cluster, scheme, resolve),
         nodes: &reported(status.and_then(|status| status.nodes_info.as_ref()), subject.release),
+        reached: status.and_then(|status| status.version.as_deref()),
         target: subject.release,
     });
     let insists = annotations::SKIP_RELEASE_IMAGE_VALIDATION.of(subject.cluster).is_some();
@@ -161,6 +215,7 @@ fn template(subject: &Subject<'_>) -> Result<MachineTemplate, Vec<String>> {
     let made = platform.machine_template(&PoolFacts {
         cluster: subject.cluster,
         pool: subject.pool,
+        pool_label: &names::label(subject.pool),
         infra_id: subject.cluster.spec.infra_id.as_ref().map_or("", InfraId::as_str),
         namespace: &names::control_plane_namespace(subject.pool),
         boot_image: boot_image(subject.pool, subject.release).or(subject.boot_image),
@@ -359,6 +414,11 @@ mod tests {
                 json!({"spec": {"pullSecret": {"name": "other"}}}),
                 json!({}),
                 Some("spec.pullSecret"),
+            ),
+            (
+                json!({"spec": {"sshKey": {"name": "other"}}}),
+                json!({}),
+                Some("spec.sshKey"),
             ),
             (
                 json!({}),

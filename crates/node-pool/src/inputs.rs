@@ -26,6 +26,8 @@ pub(crate) struct Gathered<'a> {
     pub(crate) release: &'a Release,
     pub(crate) documents: &'a Documents,
     pub(crate) api_endpoint: &'a str,
+    /// Who may log in, where the cluster says.
+    pub(crate) ssh_keys: &'a str,
 }
 
 /// The inputs under a revision of our rendering.
@@ -43,6 +45,7 @@ pub(crate) fn inputs(gathered: &Gathered<'_>, render_revision: u32) -> RolloutIn
             .as_ref()
             .map(|bundle| bundle.name.clone())
             .unwrap_or_default(),
+        ssh_keys: gathered.ssh_keys.trim().to_owned(),
         proxy: part(gathered.cluster, "proxy"),
         image: part(gathered.cluster, "image"),
         tls_profile: tls_profile(gathered.cluster, gathered.release),
@@ -107,6 +110,7 @@ mod tests {
                 release: &release,
                 documents: &Documents::default(),
                 api_endpoint: "api.example.com:443",
+                ssh_keys: "",
             },
             1,
         )

@@ -46,7 +46,7 @@ use hyperplane_runtime::{Manager, Watch};
 
 pub use self::{
     access::manager_rules,
-    explain::{Explanation, Skew, SkewOutcome, Subject, explain, skew as explain_skew},
+    explain::{Explanation, Manner, Skew, SkewOutcome, Subject, explain, skew as explain_skew},
     settings::{NodePoolSettings, ServedTemplates},
     validate::rules,
 };

@@ -15,8 +15,9 @@ use crate::{
     apply,
     build::{self, Active, Blueprint},
     deletion,
-    dereference::{Seen, dereference},
+    dereference::{Seen, dereference, machines},
     inputs::Gathered,
+    names,
     settings::NodePoolSettings,
     skew::{self, SkewFacts, SkewVerdict},
     status::{self, Report},
@@ -72,9 +73,14 @@ impl Reconciler for NodePools {
     }
 
     async fn cleanup(&self, context: &Context, pool: Arc<NodePool>) -> Result<(), Failure> {
-        let done = deletion::take_away(context, &self.stores, &pool).await;
+        let remains = machines(&self.stores, &pool, &names::control_plane_namespace(&pool));
+        let seen = Seen {
+            machines: remains,
+            ..Seen::default()
+        };
+        let done = deletion::take_away(context, &self.stores, &pool, &seen).await;
         if let Err(waiting) = &done {
-            let status = status::deleting(&pool, waiting, context.now());
+            let status = status::deleting(&pool, &seen.machines, waiting, context.now());
             context.apply_status(pool.as_ref(), &status).await?;
         }
         done
@@ -149,7 +155,9 @@ impl NodePools {
         if pause.is_paused() {
             return apply::pause(context, seen).await.map(|()| None);
         }
-        let surroundings = surroundings::of(seen).map_err(|missing| Failure::wait(missing.what))?;
+        // Machines that were paused go on, whatever else is missing or wrong.
+        apply::resume(context, seen).await?;
+        let surroundings = surroundings::of(seen).map_err(|missing| Failure::wait(surroundings::told(&missing)))?;
         if !plan.verdict.as_ref().is_some_and(Verdict::is_sound) {
             // What is wrong is reported; an edit brings the next run.
             return Ok(None);
@@ -176,11 +184,12 @@ impl NodePools {
     ) -> Result<Option<Duration>, Failure> {
         let (roll, now) = (plan.roll(), context.now());
         let Some(active) = Active::of(pool, seen, &roll, now, || self.settings.entropy.uid()) else {
-            // Nothing may be made, and the status says why; machines that are there are still scaled.
+            // Nothing may be made, and the status says why; machines that are there are still scaled, and repaired as long as
+            // that is asked for.
             if let Some(deployment) = build::held(&surroundings.owner(pool), seen) {
                 context.apply(&deployment).await?;
             }
-            return Ok(None);
+            return apply::without_repair(context, pool, seen).await.map(|()| None);
         };
         let desired = build::build(&Blueprint {
             pool,
@@ -232,6 +241,7 @@ fn judge(case: &Case<'_>, release: &Arc<Release>) -> SkewVerdict {
         pool: &case.pool.name_any(),
         plane: &plane,
         nodes: &nodes,
+        reached: case.pool.status.as_ref().and_then(|status| status.version.as_deref()),
         target: release,
     })
 }
@@ -245,6 +255,7 @@ fn target_of(case: &Case<'_>, verdict: &Verdict) -> Option<Target> {
         release,
         documents,
         api_endpoint: &api_endpoint(case.cluster)?,
+        ssh_keys: surroundings::ssh_keys(case.cluster, case.seen)?,
     };
     Some(target::target(&gathered, release, template))
 }

@@ -31,15 +31,26 @@ pub(crate) struct PlaneVersion {
     pub(crate) kubernetes: Option<Version>,
 }
 
+/// Every version that a control plane has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PlaneVersions {
+    /// Those that can be compared.
+    pub(crate) known: Vec<PlaneVersion>,
+    /// Those that cannot: their release is gone, and what the history says is no version.
+    pub(crate) unknown: Vec<String>,
+}
+
 /// From what is judged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SkewFacts<'a> {
     /// The name of the pool.
     pub(crate) pool: &'a str,
     /// Every version that the control plane has.
-    pub(crate) plane: &'a [PlaneVersion],
+    pub(crate) plane: &'a PlaneVersions,
     /// What the nodes of the pool have.
     pub(crate) nodes: &'a NodeVersions,
+    /// The version that all of them reached last.
+    pub(crate) reached: Option<&'a str>,
     /// What they are to have.
     pub(crate) target: &'a Release,
 }
@@ -91,41 +102,63 @@ impl SkewVerdict {
 
 /// Judges a pool.
 pub(crate) fn judge(facts: &SkewFacts<'_>) -> SkewVerdict {
-    let choice = Choice::default_for(facts.target.scheme());
+    let choice = Choice::default_for_pools(facts.target.scheme());
     let mut verdict = SkewVerdict::default();
-    if facts.plane.is_empty() {
-        verdict.refusals.push(Finding {
-            rule: "H-04",
-            message: "the version of the control plane is not known yet".to_owned(),
-            remedy: "Wait until the cluster reports it".to_owned(),
-            is_unknown: true,
-        });
-        return verdict;
-    }
-    for plane in facts.plane {
-        let before = state(facts, plane, facts.nodes);
-        let after = state(facts, plane, &wanted(facts));
+    verdict.refusals.extend(missing(facts.plane));
+    let subject = format!("pools/{}", facts.pool);
+    for plane in &facts.plane.known {
+        // What is not known of nodes that are there keeps nobody from replacing them.
+        let observed = check(&state(facts, plane, facts.nodes), None, &choice);
+        for found in observed.violations.iter().filter(|found| found.subject == subject) {
+            add(&mut verdict.observed, found, false);
+        }
+        let (before, after) = (
+            state(facts, plane, &reached(facts)),
+            state(facts, plane, &wanted(facts)),
+        );
         let report = check(&before, Some(&after), &choice);
         let violations = report.violations.iter().map(|found| (found, false));
         let unknown = report.unknown.iter().map(|found| (found, true));
         for (found, is_unknown) in violations.chain(unknown) {
-            if found.subject != subject(facts.pool) {
-                continue;
-            }
-            match found.state {
-                // What is not known of nodes that are there keeps nobody from replacing them.
-                Moment::Before if is_unknown => {}
-                Moment::Before => add(&mut verdict.observed, found, false),
-                Moment::After | Moment::Transition => add(&mut verdict.refusals, found, is_unknown),
+            if found.subject == subject && found.state != Moment::Before {
+                add(&mut verdict.refusals, found, is_unknown);
             }
         }
     }
     verdict
 }
 
-/// How the planner names a pool.
-fn subject(pool: &str) -> String {
-    format!("pools/{pool}")
+/// What is not known of the control plane, which is never a pass.
+fn missing(plane: &PlaneVersions) -> Vec<Finding> {
+    let finding = |message: String, remedy: &str| Finding {
+        rule: "H-04",
+        message,
+        remedy: remedy.to_owned(),
+        is_unknown: true,
+    };
+    if plane.known.is_empty() && plane.unknown.is_empty() {
+        let message = "the version of the control plane is not known yet".to_owned();
+        return vec![finding(message, "Wait until the cluster reports it")];
+    }
+    let unknown = plane.unknown.iter().map(|text| {
+        let message = format!("the control plane has {text}, of which no release is known and which is no version");
+        finding(message, "Add the DistributionRelease of its image again")
+    });
+    unknown.collect()
+}
+
+/// Where a move begins: at the version that all nodes had last. Those that a roll has brought further do not keep anybody
+/// from taking it back.
+fn reached(facts: &SkewFacts<'_>) -> NodeVersions {
+    if facts.nodes.kubelets.is_empty() && facts.nodes.versions.is_empty() {
+        return NodeVersions::default();
+    }
+    let version = facts.reached;
+    let version = version.and_then(|text| Version::parse(facts.target.scheme(), text).ok());
+    NodeVersions {
+        versions: version.into_iter().collect(),
+        kubelets: facts.nodes.kubelets.clone(),
+    }
 }
 
 fn add(list: &mut Vec<Finding>, found: &Blocker, is_unknown: bool) {
@@ -161,7 +194,12 @@ fn state(facts: &SkewFacts<'_>, plane: &PlaneVersion, nodes: &NodeVersions) -> S
         control_plane: ControlPlane {
             // All of them run at once while the control plane moves: the oldest decides what is too new, the newest what
             // is too old.
-            kube_api_servers: facts.plane.iter().filter_map(|one| one.kubernetes.clone()).collect(),
+            kube_api_servers: facts
+                .plane
+                .known
+                .iter()
+                .filter_map(|one| one.kubernetes.clone())
+                .collect(),
             ..ControlPlane::default()
         },
         pools: if has_nodes { vec![pool] } else { Vec::new() },
@@ -180,30 +218,30 @@ pub(crate) fn plane_versions(
     cluster: &HostedCluster,
     scheme: Scheme,
     resolve: impl Fn(&str) -> Option<Arc<Release>>,
-) -> Vec<PlaneVersion> {
-    let told = told(cluster);
-    let versions = told.into_iter().filter_map(|(version, image)| {
-        if let Some(release) = resolve(&image) {
-            return Some(PlaneVersion {
-                version: release.version.clone(),
-                kubernetes: Some(release.kubernetes.clone()),
-            });
-        }
-        // A release that somebody took away is known by its version only, which for Kubernetes itself says all.
-        let version = Version::parse(scheme, &version).ok()?;
-        let is_kubernetes = !matches!(scheme, Scheme::OpenShift | Scheme::Acp);
-        Some(PlaneVersion {
-            kubernetes: is_kubernetes.then(|| version.clone()),
-            version,
-        })
-    });
-    let mut found: Vec<PlaneVersion> = Vec::new();
-    for version in versions {
-        if !found.contains(&version) {
-            found.push(version);
+) -> PlaneVersions {
+    let mut found = PlaneVersions::default();
+    for (version, image) in told(cluster) {
+        let release = resolve(&image).map(|release| PlaneVersion {
+            version: release.version.clone(),
+            kubernetes: Some(release.kubernetes.clone()),
+        });
+        match release.or_else(|| by_number(scheme, &version)) {
+            Some(version) if found.known.contains(&version) => {}
+            Some(version) => found.known.push(version),
+            None => found.unknown.push(format!("{version} ({image})")),
         }
     }
     found
+}
+
+/// A release that somebody took away is known by its version only, which for Kubernetes itself says all.
+fn by_number(scheme: Scheme, text: &str) -> Option<PlaneVersion> {
+    let version = Version::parse(scheme, text).ok()?;
+    let is_kubernetes = !matches!(scheme, Scheme::OpenShift | Scheme::Acp);
+    Some(PlaneVersion {
+        kubernetes: is_kubernetes.then(|| version.clone()),
+        version,
+    })
 }
 
 /// Versions and images of the control plane, as the status of a cluster tells them. Its own history counts where there is

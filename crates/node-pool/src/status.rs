@@ -19,7 +19,12 @@ use hyperplane_runtime::Failure;
 use jiff::Timestamp;
 
 pub(crate) use self::machines::drains;
-use crate::{build, dereference::Seen, reconciler::Plan, target::Target};
+use crate::{
+    build,
+    dereference::{Machines, Seen},
+    reconciler::Plan,
+    target::Target,
+};
 
 /// From what the status is computed.
 #[derive(Clone, Copy)]
@@ -47,16 +52,11 @@ pub(crate) fn status(report: &Report<'_>) -> NodePoolStatus {
     let reached = report.reached();
     let version = reached.map(|target| target.release.version.number().to_owned());
     let version = version.or(before.version);
-    let observed = conditions::observe(report, version.as_deref());
+    let observed = conditions::observe(report);
     let generation = report.pool.metadata.generation;
-    let deployment = report.seen.machines.deployment.as_ref();
     let machines = || report.seen.machines.all.iter().map(AsRef::as_ref);
     NodePoolStatus {
-        replicas: Some(
-            deployment
-                .and_then(|deployment| deployment.status.as_ref()?.available_replicas)
-                .unwrap_or(0),
-        ),
+        replicas: Some(available(&report.seen.machines)),
         version,
         nodes_info: nodes::info(machines()),
         os_image_stream: nodes::os_image_stream(machines()).or(before.os_image_stream),
@@ -80,14 +80,21 @@ fn platform(report: &Report<'_>) -> Option<NodePoolPlatformStatus> {
     })
 }
 
-/// The status of a pool that goes: as it was, with what its end waits for.
-pub(crate) fn deleting(pool: &NodePool, waiting: &Failure, now: Timestamp) -> NodePoolStatus {
+/// How many machines can be used.
+fn available(machines: &Machines) -> i32 {
+    let status = machines.deployment.as_ref().and_then(|live| live.status.as_ref());
+    status.and_then(|status| status.available_replicas).unwrap_or(0)
+}
+
+/// The status of a pool that goes: what its end waits for, and what is left of its machines. The rest stays as it was.
+pub(crate) fn deleting(pool: &NodePool, remains: &Machines, waiting: &Failure, now: Timestamp) -> NodePoolStatus {
     let mut status = pool.status.clone().unwrap_or_default();
-    merging::set(
-        &mut status.conditions,
-        conditions::going(waiting.report()),
-        pool.metadata.generation,
-        now,
-    );
+    status.replicas = Some(available(remains));
+    status.nodes_info = nodes::info(remains.all.iter().map(AsRef::as_ref));
+    let mut observed = machines::together(remains, 0);
+    observed.push(conditions::going(waiting.report()));
+    for observation in observed {
+        merging::set(&mut status.conditions, observation, pool.metadata.generation, now);
+    }
     status
 }

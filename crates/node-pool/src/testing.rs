@@ -6,7 +6,7 @@ mod samples;
 use std::sync::Arc;
 
 use hyperplane_api::{
-    cluster_api::{machine::Machine, machine_deployment::MachineDeployment},
+    cluster_api::{machine::Machine, machine_deployment::MachineDeployment, machine_set::MachineSet},
     constants::{annotations, objects::keys},
     hyperplane::distribution_release::DistributionRelease,
     hypershift::{hosted_cluster::HostedCluster, hosted_control_plane::HostedControlPlane, node_pool::NodePool},
@@ -58,6 +58,7 @@ pub(crate) fn cluster(change: &Value) -> HostedCluster {
         "spec": {
             "infraID": "blue-abcde",
             "pullSecret": {"name": "registry"},
+            "sshKey": {"name": "keys"},
             "platform": {"type": "KubeVirt", "kubevirt": {}},
             "networking": {"machineNetwork": [{"cidr": "192.168.0.0/24"}]},
         },
@@ -111,8 +112,17 @@ pub(crate) fn seen(cluster: &HostedCluster) -> Seen {
             data: Some([(keys::PULL_SECRET.to_owned(), ByteString(b"{}".to_vec()))].into()),
             ..Secret::default()
         })),
+        ssh_keys: Some(Arc::new(ssh_keys("ssh-ed25519 AAAA user@example.com"))),
         ignition_authority: Some(Arc::new(serde_json::from_value(authority).unwrap())),
         ..Seen::default()
+    }
+}
+
+/// The copy of public keys.
+pub(crate) fn ssh_keys(text: &str) -> Secret {
+    Secret {
+        data: Some([(keys::SSH_KEY.to_owned(), ByteString(text.into()))].into()),
+        ..Secret::default()
     }
 }
 
@@ -168,6 +178,22 @@ pub(crate) fn deployment(change: &Value) -> MachineDeployment {
         },
     });
     merge(&mut manifest, change);
+    serde_json::from_value(manifest).unwrap()
+}
+
+/// A MachineSet whose machines read some user data.
+pub(crate) fn set(user_data: &str, replicas: Option<i32>) -> MachineSet {
+    let manifest = json!({
+        "metadata": {"name": format!("set-{user_data}"), "namespace": "clusters-blue"},
+        "spec": {
+            "clusterName": "blue-abcde", "replicas": replicas, "selector": {},
+            "template": {"spec": {
+                "clusterName": "blue-abcde", "bootstrap": {"dataSecretName": user_data},
+                "infrastructureRef": {"apiGroup": "infrastructure.cluster.x-k8s.io",
+                    "kind": "KubevirtMachineTemplate", "name": "workers-9876543210"},
+            }},
+        },
+    });
     serde_json::from_value(manifest).unwrap()
 }
 

@@ -16,8 +16,9 @@ use hyperplane_planner::release::{Release, Shelf};
 use hyperplane_platforms::{MachineTemplate, Problem, Rule};
 
 pub(crate) use self::{
-    management::seconds,
-    platform::{boot_image, spreads_by_topology},
+    management::{has_pace, seconds},
+    nodes::{has_labels, has_taints},
+    platform::{boot_image, makes_machines, spreads_by_topology},
 };
 use crate::{dereference::Seen, documents::Documents, settings::NodePoolSettings};
 
@@ -42,8 +43,10 @@ impl Case<'_> {
 /// What came of it, by the aspect that each problem concerns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Verdict {
-    /// How nodes are replaced cannot be carried out.
+    /// How nodes are changed is not known here.
     pub(crate) management: Vec<Problem>,
+    /// The pace, a timeout or a number cannot be carried out; those that are in force stay so.
+    pub(crate) pace: Vec<Problem>,
     /// Nodes are to be changed in place, which is not done here.
     pub(crate) is_in_place: bool,
     /// The bounds of the autoscaler cannot be kept; nothing else is held up by it.
@@ -74,8 +77,9 @@ impl Verdict {
 
     /// What keeps nodes from becoming what they are to be, although those that are there go on.
     pub(crate) fn holds(&self) -> impl Iterator<Item = &Problem> {
-        self.release
+        self.pace
             .iter()
+            .chain(&self.release)
             .chain(&self.architecture)
             .chain(&self.config)
             .chain(&self.template)

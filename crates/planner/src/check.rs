@@ -58,6 +58,14 @@ impl Choice {
         }
     }
 
+    /// What judges node pools of hosted clusters of a scheme when nobody chose: the same, and that no pool is ever newer
+    /// than its cluster, not by a patch either.
+    pub fn default_for_pools(scheme: Scheme) -> Self {
+        let mut choice = Self::default_for(scheme);
+        choice.policies.extend(crate::policy::defaults_of_pools(scheme));
+        choice
+    }
+
     /// Policies that somebody chose, each once.
     pub fn of(policies: impl IntoIterator<Item = &'static Policy>) -> Self {
         let mut names = BTreeSet::new();

@@ -173,3 +173,12 @@ pub(crate) fn defaults(scheme: Scheme) -> &'static [&'static Policy] {
         Scheme::Acp => &[&acp::POLICY, &kubernetes::POLICY, &etcd::POLICY, &prerequisites::POLICY],
     }
 }
+
+/// What judges node pools beside that.
+pub(crate) fn defaults_of_pools(scheme: Scheme) -> &'static [&'static Policy] {
+    match scheme {
+        // It is among the defaults.
+        Scheme::OpenShift => &[],
+        Scheme::Kubernetes | Scheme::K0s | Scheme::Gke | Scheme::Acp => &[&hypershift::NEVER_NEWER],
+    }
+}

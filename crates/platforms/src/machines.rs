@@ -18,6 +18,8 @@ pub struct PoolFacts<'a> {
     pub cluster: &'a HostedCluster,
     /// The pool.
     pub pool: &'a NodePool,
+    /// The name of the pool as the value of a label, which may be shorter.
+    pub pool_label: &'a str,
     /// The name of the cluster's infrastructure.
     pub infra_id: &'a str,
     /// The namespace of its control plane.

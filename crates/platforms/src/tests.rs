@@ -64,6 +64,7 @@ fn agents_take_the_hosts_that_a_pool_selects_and_no_platform_makes_no_machines()
         let facts = PoolFacts {
             cluster: &cluster,
             pool: &pool,
+            pool_label: "workers",
             infra_id: "blue-abcde",
             namespace: "clusters-blue",
             boot_image: None,

@@ -30,6 +30,7 @@ pub fn explain(before: &RolloutInputs, after: &RolloutInputs) -> Vec<Change> {
         ("spec.release", &before.release_version, &after.release_version),
         ("spec.pullSecret", &before.pull_secret, &after.pull_secret),
         ("spec.additionalTrustBundle", &before.trust_bundle, &after.trust_bundle),
+        ("spec.sshKey", &before.ssh_keys, &after.ssh_keys),
         ("address of the API server", &before.api_endpoint, &after.api_endpoint),
         ("spec.osImageStream", &before.os_stream, &after.os_stream),
     ] {
@@ -197,7 +198,7 @@ mod tests {
     }
 
     fn any_inputs() -> impl Strategy<Value = RolloutInputs> {
-        let texts = proptest::collection::vec("[ab]{0,1}", 8);
+        let texts = proptest::collection::vec("[ab]{0,1}", 9);
         let lists = proptest::collection::vec(documents_of_any_kind(), 3);
         (0_u32..2, texts, lists).prop_map(|(render_revision, texts, lists)| RolloutInputs {
             render_revision,
@@ -212,6 +213,7 @@ mod tests {
             tls_profile: texts[5].clone(),
             api_endpoint: texts[6].clone(),
             os_stream: texts[7].clone(),
+            ssh_keys: texts[8].clone(),
         })
     }
 

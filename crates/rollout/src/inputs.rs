@@ -22,6 +22,9 @@ pub struct RolloutInputs {
     pub pull_secret: String,
     /// The name of the additional trust bundle.
     pub trust_bundle: String,
+    /// Who may log in: public keys as they are. Whoever takes one away wants it gone from every node, under whichever name
+    /// the keys are kept.
+    pub ssh_keys: String,
     /// The proxy of the cluster, as canonical JSON.
     pub proxy: String,
     /// The image configuration of the cluster, as canonical JSON.
@@ -64,6 +67,7 @@ impl RolloutInputs {
             ("release-version", version),
             ("pull-secret", &*self.pull_secret),
             ("trust-bundle", &*self.trust_bundle),
+            ("ssh-keys", &*self.ssh_keys),
             ("proxy", &*self.proxy),
             ("image", &*self.image),
             ("tls-profile", &*self.tls_profile),
@@ -149,6 +153,9 @@ pub(crate) mod tests {
         }),
         ("spec.additionalTrustBundle", true, |inputs| {
             inputs.trust_bundle = "trust".to_owned();
+        }),
+        ("spec.sshKey", true, |inputs| {
+            inputs.ssh_keys = "ssh-ed25519 AAAA a@b".to_owned();
         }),
         ("spec.configuration.proxy", true, |inputs| {
             inputs.proxy = "{}".to_owned();

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use hyperplane_api::hypershift::{hosted_cluster::HostedCluster, node_pool::NodePool};
 use hyperplane_hosted_cluster::control_plane_namespace;
-use hyperplane_node_pool::{Explanation, Skew, SkewOutcome, Subject, explain, explain_skew};
+use hyperplane_node_pool::{Explanation, Manner, Skew, SkewOutcome, Subject, explain, explain_skew};
 use hyperplane_planner::release::{Release, resolve};
 use serde::Serialize;
 
@@ -35,6 +35,8 @@ pub(super) struct Pool {
     pub(super) nodes: i32,
     /// Every field that differs.
     pub(super) changes: Vec<Field>,
+    /// Who replaces nodes, where the manager does not by itself.
+    pub(super) notes: Vec<String>,
     /// What versions of the control plane and of nodes say to it.
     pub(super) skew: Vec<String>,
     /// Why nothing can be said.
@@ -46,6 +48,8 @@ pub(super) struct Pool {
 pub(super) enum Outcome {
     /// They are replaced.
     Rolls,
+    /// Those that users delete come back as something else.
+    OnDelete,
     /// They would be replaced, if versions did not forbid it.
     Held,
     /// They stay.
@@ -74,7 +78,7 @@ pub(super) struct Field {
 impl Outlook {
     /// Whether every node is known to stay.
     pub(super) fn stays(&self) -> bool {
-        let others = [Outcome::Rolls, Outcome::Held, Outcome::Unknown];
+        let others = [Outcome::Rolls, Outcome::OnDelete, Outcome::Held, Outcome::Unknown];
         others.iter().all(|outcome| self.count(*outcome) == 0)
     }
 
@@ -126,6 +130,7 @@ fn blank((namespace, name): &Key, pool: &NodePool, outcome: Outcome) -> Pool {
         outcome,
         nodes: 0,
         changes: Vec::new(),
+        notes: Vec::new(),
         skew: Vec::new(),
         problems: Vec::new(),
     }
@@ -150,8 +155,12 @@ fn pool(key: &Key, pool: &NodePool, told: impl FnOnce() -> Result<Explanation, V
             outlook.outcome = match (explanation.rolls, explanation.skew.outcome) {
                 (false, _) => Outcome::Stays,
                 (true, SkewOutcome::Held) => Outcome::Held,
+                (true, _) if explanation.manner == Manner::OnDelete => Outcome::OnDelete,
                 (true, SkewOutcome::Allowed | SkewOutcome::Forced | SkewOutcome::Unknown) => Outcome::Rolls,
             };
+            if !explanation.changes.is_empty() {
+                outlook.notes = note(explanation.manner).map(str::to_owned).into_iter().collect();
+            }
             outlook.nodes = explanation.nodes;
             outlook.skew = remarks("does not roll", "Nodes roll", &explanation.skew);
             let changes = explanation.changes.into_iter();
@@ -166,6 +175,16 @@ fn pool(key: &Key, pool: &NodePool, told: impl FnOnce() -> Result<Explanation, V
         }
     }
     outlook
+}
+
+/// What is said of pools whose nodes the manager does not replace by itself.
+const fn note(manner: Manner) -> Option<&'static str> {
+    match manner {
+        Manner::Rolling => None,
+        Manner::OnDelete => Some("The strategy is OnDelete: nodes would be replaced when users delete them."),
+        Manner::InPlace => Some("upgradeType InPlace is not carried out by this manager: no node is touched."),
+        Manner::Nobody => Some("Nobody makes machines for the pool: its hosts stay as they are."),
+    }
 }
 
 /// What is said of versions that speak against a roll, or against first nodes.

@@ -20,6 +20,7 @@ pub(super) fn print(outlook: &Outlook) -> String {
     paragraph(&mut text, "", &head);
     for outcome in [
         Outcome::Rolls,
+        Outcome::OnDelete,
         Outcome::Held,
         Outcome::Unknown,
         Outcome::New,
@@ -36,13 +37,14 @@ pub(super) fn print(outlook: &Outlook) -> String {
 fn print_one(text: &mut String, pool: &Pool) {
     let word = match pool.outcome {
         Outcome::Rolls => "ROLLS",
+        Outcome::OnDelete => "ON DELETE",
         Outcome::Held => "HELD",
         Outcome::Unknown => "UNKNOWN",
         Outcome::New => "NEW",
         Outcome::Stays => "STAYS",
     };
     let nodes = match pool.outcome {
-        Outcome::Rolls | Outcome::Held => format!(" · nodes: {}", pool.nodes),
+        Outcome::Rolls | Outcome::OnDelete | Outcome::Held => format!(" · nodes: {}", pool.nodes),
         _ => String::new(),
     };
     paragraph(
@@ -50,7 +52,7 @@ fn print_one(text: &mut String, pool: &Pool) {
         "",
         &format!("{word} {} · cluster {}{nodes}", pool.name, pool.cluster),
     );
-    for problem in pool.problems.iter().chain(&pool.skew) {
+    for problem in pool.problems.iter().chain(&pool.notes).chain(&pool.skew) {
         paragraph(text, INDENT, problem);
     }
     for rolls in [true, false] {

@@ -61,11 +61,8 @@ pub(super) fn build(
             match_labels: Some(owner.selector()),
             match_expressions: None,
         },
-        template: template(owner, parts),
-        rollout: Some(MachineDeploymentRollout {
-            after: None,
-            strategy: Some(strategy(&pool.spec.management.replace)),
-        }),
+        template: template(owner, parts, live),
+        rollout: rollout(&pool.spec.management.replace, live),
         remediation: None,
         machine_naming: None,
         deletion: None,
@@ -73,6 +70,11 @@ pub(super) fn build(
     };
     let mut deployment = MachineDeployment::new(&name, spec);
     deployment.metadata = owner.metadata(&name);
+    if pool.spec.auto_scaling.is_some() {
+        // The number is the autoscaler's. To leave it out would take it away where it was ours before; so the one that was
+        // seen is written back, and only onto the state in which it was seen.
+        deployment.metadata.resource_version = live.and_then(|live| live.metadata.resource_version.clone());
+    }
     let (min, max) = bounds(pool);
     deployment.metadata.annotations.get_or_insert_default().extend([
         annotation(annotations::AUTOSCALER_MIN_SIZE, &min.to_string()),
@@ -92,8 +94,9 @@ fn of_target(pool: &NodePool, target: &Target) -> Option<Parts> {
 }
 
 fn of_live(live: &MachineDeployment) -> Parts {
-    let (spec, metadata) = (&live.spec.template.spec, live.spec.template.metadata.as_ref());
-    let release = metadata.and_then(|metadata| metadata.annotations.get(annotations::RELEASE_VERSION.as_str()));
+    let spec = &live.spec.template.spec;
+    let release =
+        metadata_of(Some(live)).and_then(|metadata| metadata.annotations.get(annotations::RELEASE_VERSION.as_str()));
     Parts {
         version: spec.version.clone(),
         release_version: release.cloned(),
@@ -102,21 +105,15 @@ fn of_live(live: &MachineDeployment) -> Parts {
     }
 }
 
-fn template(owner: &Owner<'_>, parts: Parts) -> MachineTemplateSpec {
+fn template(owner: &Owner<'_>, parts: Parts, live: Option<&MachineDeployment>) -> MachineTemplateSpec {
     let pool = owner.pool;
-    let deletion = MachineDeletionSpec {
-        node_drain_timeout_seconds: validate::seconds(pool.spec.node_drain_timeout.as_ref()),
-        node_volume_detach_timeout_seconds: validate::seconds(pool.spec.node_volume_detach_timeout.as_ref()),
-        node_deletion_timeout_seconds: Some(NODE_DELETION_SECONDS),
-    };
     let mut all_labels = owner.selector();
     all_labels.extend([ours::label(), label(labels::NODE_POOL, &names::label(pool))]);
-    let of_nodes = pool.spec.node_labels.iter();
-    all_labels.extend(of_nodes.map(|(key, value)| (labels::MANAGED_NODE_LABEL.key(key), value.clone())));
+    all_labels.extend(labels_of_nodes(pool, live));
     MachineTemplateSpec {
         metadata: Some(TemplateMetadata {
             labels: all_labels,
-            annotations: annotations_of(owner, parts.release_version.as_deref()),
+            annotations: annotations_of(owner, parts.release_version.as_deref(), live),
         }),
         spec: MachineSpec {
             cluster_name: owner.infra_id.to_owned(),
@@ -130,22 +127,82 @@ fn template(owner: &Owner<'_>, parts: Parts) -> MachineTemplateSpec {
             failure_domain: None,
             min_ready_seconds: None,
             readiness_gates: Vec::new(),
-            deletion: Some(deletion),
+            deletion: Some(deletion(pool, live)),
             taints: Vec::new(),
         },
     }
 }
 
-/// Annotations of machines. Taints are put on a node once, when it is new, by who reads them here.
-fn annotations_of(owner: &Owner<'_>, release_version: Option<&str>) -> BTreeMap<String, String> {
-    let (mut all, pool) = (owner.annotations(), owner.pool);
-    all.extend(release_version.map(|version| annotation(annotations::RELEASE_VERSION, version)));
-    if !pool.spec.taints.is_empty() {
-        let taints = serde_json::to_string(&pool.spec.taints);
-        let taints = taints.expect("taints have text keys only, and writing to memory does not fail");
-        all.extend([annotation(annotations::TAINTS, &taints)]);
+/// How long the steps of a deletion may take. What cannot be read stays as it is.
+fn deletion(pool: &NodePool, live: Option<&MachineDeployment>) -> MachineDeletionSpec {
+    let in_force = live.and_then(|live| live.spec.template.spec.deletion.as_ref());
+    MachineDeletionSpec {
+        node_drain_timeout_seconds: validate::seconds(
+            pool.spec.node_drain_timeout.as_ref(),
+            in_force.and_then(|deletion| deletion.node_drain_timeout_seconds),
+        ),
+        node_volume_detach_timeout_seconds: validate::seconds(
+            pool.spec.node_volume_detach_timeout.as_ref(),
+            in_force.and_then(|deletion| deletion.node_volume_detach_timeout_seconds),
+        ),
+        node_deletion_timeout_seconds: Some(NODE_DELETION_SECONDS),
     }
+}
+
+/// Labels that machines carry for their nodes. An API server would refuse a machine with one that is none, so that those
+/// that machines are made with stay.
+fn labels_of_nodes(pool: &NodePool, live: Option<&MachineDeployment>) -> BTreeMap<String, String> {
+    if validate::has_labels(pool) {
+        let all = pool.spec.node_labels.iter();
+        return all
+            .map(|(key, value)| (labels::MANAGED_NODE_LABEL.key(key), value.clone()))
+            .collect();
+    }
+    let all = metadata_of(live).into_iter().flat_map(|metadata| &metadata.labels);
+    let of_nodes = all.filter(|(key, _)| key.starts_with(labels::MANAGED_NODE_LABEL.as_str()));
+    of_nodes.map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+/// Annotations of machines.
+fn annotations_of(
+    owner: &Owner<'_>,
+    release_version: Option<&str>,
+    live: Option<&MachineDeployment>,
+) -> BTreeMap<String, String> {
+    let mut all = owner.annotations();
+    all.extend(release_version.map(|version| annotation(annotations::RELEASE_VERSION, version)));
+    all.extend(taints(owner.pool, live).map(|taints| annotation(annotations::TAINTS, &taints)));
     all
+}
+
+/// Taints are put on a node once, when it is new, by who reads them here. Those that no node can have leave the ones that
+/// machines are made with.
+fn taints(pool: &NodePool, live: Option<&MachineDeployment>) -> Option<String> {
+    if !validate::has_taints(pool) {
+        return metadata_of(live)?
+            .annotations
+            .get(annotations::TAINTS.as_str())
+            .cloned();
+    }
+    let taints = Some(&pool.spec.taints).filter(|taints| !taints.is_empty())?;
+    Some(serde_json::to_string(taints).expect("taints have text keys only, and writing to memory does not fail"))
+}
+
+fn metadata_of(live: Option<&MachineDeployment>) -> Option<&TemplateMetadata> {
+    live?.spec.template.metadata.as_ref()
+}
+
+/// How machines are replaced. What cannot be carried out leaves it as it is.
+fn rollout(replace: &ReplaceUpgrade, live: Option<&MachineDeployment>) -> Option<MachineDeploymentRollout> {
+    if !validate::has_pace(replace)
+        && let Some(live) = live
+    {
+        return live.spec.rollout.clone();
+    }
+    Some(MachineDeploymentRollout {
+        after: None,
+        strategy: Some(strategy(replace)),
+    })
 }
 
 fn strategy(replace: &ReplaceUpgrade) -> MachineDeploymentStrategy {
@@ -165,10 +222,12 @@ fn strategy(replace: &ReplaceUpgrade) -> MachineDeploymentStrategy {
     }
 }
 
-/// How many machines there are to be: as many as the pool says, or within its bounds as many as there are.
+/// How many machines there are to be: as many as the pool says, or within its bounds as many as there are. A number that
+/// makes no sense takes none away.
 pub(crate) fn replicas(pool: &NodePool, live: Option<i32>) -> i32 {
     if pool.spec.auto_scaling.is_none() {
-        return pool.spec.replicas.unwrap_or(0).max(0);
+        let wanted = pool.spec.replicas.unwrap_or(0);
+        return if wanted < 0 { live.unwrap_or(0) } else { wanted };
     }
     let (min, max) = bounds(pool);
     live.unwrap_or(min).min(max).max(min)
@@ -181,10 +240,14 @@ fn bounds(pool: &NodePool) -> (i32, i32) {
     scaling.map_or((0, 0), |scaling| (scaling.min.max(1), scaling.max.max(1)))
 }
 
-/// The deployment as it is, left alone by its controllers or not.
+/// The deployment as it is, left alone by its controllers or not; it must still be as it was seen.
 pub(crate) fn with_pause(live: &MachineDeployment, is_paused: bool) -> MachineDeployment {
     let mut deployment = MachineDeployment::new(&live.name_any(), live.spec.clone());
     deployment.metadata.namespace.clone_from(&live.metadata.namespace);
+    deployment
+        .metadata
+        .resource_version
+        .clone_from(&live.metadata.resource_version);
     deployment.metadata.labels.clone_from(&live.metadata.labels);
     let ours = [
         annotations::NODE_POOL,

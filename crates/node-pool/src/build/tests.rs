@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use hyperplane_api::{
     cluster_api::machine_deployment::MachineDeployment,
-    constants::{annotations, objects::keys},
+    constants::{annotations, labels, objects::keys},
 };
 use hyperplane_ignition_render::gzip;
 use jiff::SignedDuration;
@@ -80,7 +80,7 @@ fn everything_of_a_new_pool_refers_to_one_configuration() {
 #[test]
 fn the_stub_shows_the_token_to_the_ignition_server() {
     let cluster = testing::cluster(&json!({"spec": {"configuration": {"proxy": {
-        "httpsProxy": "http://proxy.example.com:3128", "noProxy": "a.example.com, b.example.com"}}}}));
+        "httpsProxy": "http://proxy.example.com:3128", "noProxy": "a.example.com,b.example.com"}}}}));
     let made = desired(&testing::pool(&json!({})), &seen(&cluster), NOW).unwrap();
     assert_eq!(text(&made.user_data, keys::DISABLE_TEMPLATING), "true");
     let stub: Value = serde_json::from_str(&text(&made.user_data, keys::USER_DATA)).unwrap();
@@ -95,7 +95,15 @@ fn the_stub_shows_the_token_to_the_ignition_server() {
     assert_eq!(merge["httpHeaders"][1]["value"], "clusters/workers");
     let authority = &ignition["security"]["tls"]["certificateAuthorities"][0]["source"];
     assert!(authority.as_str().unwrap().starts_with("data:"));
-    assert_eq!(ignition["proxy"]["noProxy"], json!(["a.example.com", "b.example.com"]));
+    assert_eq!(ignition["proxy"]["httpsProxy"], "http://proxy.example.com:3128");
+    // What is near is reached without a proxy from the first request on, as by what the machine is given then.
+    let direct = &ignition["proxy"]["noProxy"];
+    for near in ["a.example.com", "b.example.com", ".svc", "localhost", "192.168.0.0/24"] {
+        assert!(
+            direct.as_array().unwrap().contains(&json!(near)),
+            "{near} is not in {direct}"
+        );
+    }
 }
 
 #[test]
@@ -129,6 +137,22 @@ fn labels_taints_timeouts_and_replicas_reach_the_deployment_and_roll_nothing() {
         let deletion = made.spec.template.spec.deletion.as_ref().unwrap();
         assert_eq!(deletion.node_deletion_timeout_seconds, Some(600));
     }
+}
+
+#[test]
+fn other_keys_roll_nodes_and_another_name_of_theirs_does_not() {
+    let (pool, seen) = usual();
+    let name = |seen: &Seen| desired(&pool, seen, NOW).unwrap().token.metadata.name;
+    let mut renamed = seen.clone();
+    let cluster = testing::cluster(&json!({"spec": {"sshKey": {"name": "other"}}}));
+    renamed.cluster = Some(Arc::new(cluster));
+    assert_eq!(name(&renamed), name(&seen));
+    let mut other = seen.clone();
+    other.ssh_keys = Some(Arc::new(testing::ssh_keys("ssh-ed25519 BBBB somebody@example.com")));
+    assert_ne!(name(&other), name(&seen));
+    let mut none = seen.clone();
+    none.cluster = Some(Arc::new(testing::cluster(&json!({"spec": {"sshKey": null}}))));
+    assert_ne!(name(&none), name(&seen));
 }
 
 #[test]
@@ -219,6 +243,25 @@ fn machines_are_spread_as_they_are_whatever_is_written_on_the_pool_yet() {
 }
 
 #[test]
+fn machines_of_a_pool_with_a_long_name_have_labels_that_fit() {
+    let (_, seen) = usual();
+    let pool = testing::pool(&json!({"metadata": {"name": "p".repeat(100)}}));
+    let made = desired(&pool, &seen, NOW).unwrap();
+    let Some(TemplateObject::KubeVirt(template)) = &made.template else {
+        panic!("a pool on KubeVirt has a template of it");
+    };
+    let machine = &template.spec.template.spec.virtual_machine_template.0;
+    let label = |values: &Value| values[labels::NODE_POOL_NAME.as_str()].as_str().unwrap().to_owned();
+    let given = label(&machine["metadata"]["labels"]);
+    assert_eq!(given, names::label(&pool));
+    assert!(given.len() <= names::LONGEST_LABEL);
+    let instance = &machine["spec"]["template"];
+    assert_eq!(label(&instance["metadata"]["labels"]), given);
+    let selector = &instance["spec"]["topologySpreadConstraints"][0]["labelSelector"]["matchLabels"];
+    assert_eq!(label(selector), given, "they are spread by the label that they have");
+}
+
+#[test]
 fn a_roll_that_versions_forbid_changes_no_template_and_stops_no_scaling() {
     let (pool, seen) = behind(&json!({}), &json!({}));
     let first = desired(&pool, &seen, NOW).unwrap();
@@ -239,6 +282,55 @@ fn a_roll_that_versions_forbid_changes_no_template_and_stops_no_scaling() {
     let config = |made: &Desired| made.token.data.as_ref().unwrap()[keys::CONFIG].0.clone();
     assert_eq!(config(&made), config(&first));
     assert!(made.expiring.is_empty() && made.unused.is_empty());
+}
+
+#[test]
+fn a_pace_or_a_timeout_that_makes_no_sense_leaves_what_is_in_force() {
+    let (_, seen) = usual();
+    let pace = |surge: Value| json!({"replace": {"strategy": "RollingUpdate", "rollingUpdate": {"maxSurge": surge}}});
+    let pool = testing::pool(&json!({"spec": {"nodeDrainTimeout": "10m", "management": pace(json!(2))}}));
+    let first = desired(&pool, &seen, NOW).unwrap();
+    let wrong = testing::pool(&json!({"spec": {
+        "nodeDrainTimeout": "soon", "management": pace(json!("many")), "replicas": 7}}));
+    let made = desired(&wrong, &after(&seen, &first), NOW + SignedDuration::from_mins(400)).unwrap();
+    let (old, new) = (deployment(&first), deployment(&made));
+    assert_eq!(new.spec.template, old.spec.template);
+    assert_eq!(new.spec.rollout, old.spec.rollout);
+    // Everything else goes on.
+    assert_eq!(new.spec.replicas, Some(7));
+    assert_eq!(text(&made.token, keys::OLD_TOKEN), "fresh");
+    assert!(
+        desired(&wrong, &seen, NOW).is_none(),
+        "nothing is made of it to begin with"
+    );
+}
+
+#[test]
+fn labels_and_taints_that_no_node_can_have_leave_those_that_are_there() {
+    let (_, seen) = usual();
+    let taint = |value: &str| json!({"key": "dedicated", "value": value, "effect": "NoSchedule"});
+    let pool = testing::pool(&json!({"spec": {"nodeLabels": {"tier": "web"}, "taints": [taint("web")]}}));
+    let first = desired(&pool, &seen, NOW).unwrap();
+    for change in [
+        json!({"nodeLabels": {"tier": "not a value"}, "replicas": 7}),
+        json!({"nodeLabels": {"a/b/c": "d"}, "replicas": 7}),
+        json!({"taints": [taint("a"), taint("b")], "replicas": 7}),
+    ] {
+        let mut spec = json!({"nodeLabels": {"tier": "web"}, "taints": [taint("web")]});
+        testing::merge(&mut spec, &change);
+        let wrong = testing::pool(&json!({"spec": spec}));
+        let made = desired(&wrong, &after(&seen, &first), NOW).unwrap();
+        assert_eq!(
+            deployment(&made).spec.template,
+            deployment(&first).spec.template,
+            "{change}"
+        );
+        assert_eq!(deployment(&made).spec.replicas, Some(7));
+        assert!(
+            desired(&wrong, &seen, NOW).is_none(),
+            "a first template is not made of it"
+        );
+    }
 }
 
 #[test]
@@ -284,6 +376,13 @@ fn tokens_are_replaced_on_time_and_only_by_who_saw_the_latest() {
     assert_eq!(early.token.metadata.resource_version, None);
     assert_eq!(early.token.data, first.token.data);
     assert_eq!(early.next, Some(Duration::from_hours(5)));
+    // Documents that somebody else wrote are put right.
+    let mut foreign = seen.clone();
+    let mut token = first.token.clone();
+    let packed = k8s_openapi::ByteString(gzip::compress(b"another"));
+    token.data.as_mut().unwrap().insert(keys::CONFIG.to_owned(), packed);
+    foreign.tokens = vec![stored(token)];
+    assert_eq!(desired(&pool, &foreign, NOW).unwrap().token.data, first.token.data);
     let late = desired(&pool, &seen, NOW + SignedDuration::from_mins(330)).unwrap();
     assert_eq!(late.token.metadata.resource_version.as_deref(), Some("1"));
     assert_eq!(text(&late.token, keys::OLD_TOKEN), "fresh");
@@ -316,6 +415,52 @@ fn what_was_replaced_gets_an_end_and_goes() {
 }
 
 #[test]
+fn a_token_is_kept_good_as_long_as_a_set_makes_machines_with_it() {
+    let (pool, seen) = usual();
+    let first = desired(&pool, &seen, NOW).unwrap();
+    let mut seen = after(&seen, &first);
+    let other = testing::cluster(&json!({"spec": {"pullSecret": {"name": "other"}}}));
+    seen.cluster = Some(Arc::new(other));
+    let user_data = first.user_data.metadata.name.clone();
+    let set = |replicas: Option<i32>| Arc::new(testing::set(user_data.as_deref().unwrap(), replicas));
+    let name = |secret: &Secret| secret.metadata.name.clone();
+
+    // A set that has machines can make another at any time, and so can one of which it is not known.
+    for replicas in [Some(1), None] {
+        seen.machines.sets = vec![set(replicas)];
+        let second = desired(&pool, &seen, NOW).unwrap();
+        assert!(second.expiring.is_empty(), "{replicas:?}");
+        let kept: Vec<_> = second.older.iter().map(name).collect();
+        assert_eq!(kept, [name(&first.token), name(&first.user_data)]);
+        assert_eq!(second.older[0].data, first.token.data);
+    }
+    // It is replaced when its time has come, and what machines of the set read shows the new one.
+    let late = desired(&pool, &seen, NOW + token::ROTATION).unwrap();
+    assert_eq!(text(&late.older[0], keys::OLD_TOKEN), "fresh");
+    assert_eq!(late.older[0].metadata.resource_version.as_deref(), Some("1"));
+    assert!(text(&late.older[1], keys::USER_DATA).contains("ZnJlc2g="));
+    assert!(late.expiring.is_empty() && late.unused.is_empty());
+    // An end that it was given is taken back.
+    let mut ending = (*seen.tokens[0]).clone();
+    let end = annotations::IGNITION_TOKEN_EXPIRATION_TIMESTAMP.as_str();
+    let all = ending.metadata.annotations.get_or_insert_default();
+    all.insert(end.to_owned(), token::written(NOW));
+    seen.tokens = vec![Arc::new(ending)];
+    let again = desired(&pool, &seen, NOW).unwrap();
+    assert_eq!(
+        annotations::IGNITION_TOKEN_EXPIRATION_TIMESTAMP.of(&again.older[0]),
+        None
+    );
+    assert!(again.unused.is_empty());
+    // A set that is empty makes none.
+    seen.tokens = vec![stored(first.token.clone())];
+    seen.machines.sets = vec![set(Some(0))];
+    let third = desired(&pool, &seen, NOW).unwrap();
+    assert!(third.older.is_empty());
+    assert_eq!(third.expiring.len(), 1);
+}
+
+#[test]
 fn repair_begins_when_a_machine_came_and_ends_with_the_wish() {
     let (_, seen) = usual();
     let pool = testing::pool(&json!({
@@ -340,6 +485,32 @@ fn repair_begins_when_a_machine_came_and_ends_with_the_wish() {
     seen.machines.health_check = Some(Arc::new(check));
     let without = desired(&testing::pool(&json!({})), &seen, NOW).unwrap();
     assert!(without.health_check.is_none() && without.drops_health_check);
+    // It ends also where nothing else can be made, because the token is lost.
+    seen.tokens.clear();
+    assert!(drops_health_check(&testing::pool(&json!({})), &seen));
+    assert!(!drops_health_check(&pool, &seen));
+    seen.machines.deployment = None;
+    assert!(drops_health_check(&pool, &seen), "there is nothing to repair");
+}
+
+#[test]
+fn machines_that_are_not_managed_any_more_stay_what_they_are() {
+    let (_, seen) = usual();
+    let pool = testing::pool(&json!({"spec": {"management": {"autoRepair": true}}}));
+    let disabled = testing::cluster(&json!({"metadata": {"annotations": {
+        annotations::DISABLE_MACHINE_MANAGEMENT.as_str(): "true"}}}));
+    let mut hosts = seen.clone();
+    hosts.cluster = Some(Arc::new(disabled));
+    let target = testing::planned(&pool, &hosts).target.unwrap();
+    assert!(is_complete(&hosts, &pool, &target), "hosts join by themselves");
+    // Machines that were made before have what they were made with, whatever is asked for now.
+    let first = desired(&pool, &seen, NOW).unwrap();
+    let mut live = after(&hosts, &first);
+    assert!(!is_complete(&live, &pool, &target));
+    let check: Value = json!({"metadata": {"name": "workers"}, "spec": {"clusterName": "c", "selector": {}}});
+    live.machines.health_check = Some(Arc::new(serde_json::from_value(check).unwrap()));
+    let made = desired(&pool, &live, NOW).unwrap();
+    assert!(made.deployment.is_none() && made.health_check.is_none() && !made.drops_health_check);
 }
 
 #[test]
@@ -348,6 +519,7 @@ fn replicas_stay_within_bounds() {
     for (change, live, expected) in [
         (json!({}), Some(9), 3),
         (json!({"spec": {"replicas": null}}), None, 0),
+        (json!({"spec": {"replicas": -1}}), Some(9), 9),
         (scaled(2, 5), None, 2),
         (scaled(2, 5), Some(4), 4),
         (scaled(2, 5), Some(9), 5),
@@ -355,6 +527,27 @@ fn replicas_stay_within_bounds() {
     ] {
         assert_eq!(replicas(&testing::pool(&change), live), expected, "{change} {live:?}");
     }
+}
+
+#[test]
+fn the_number_of_an_autoscaler_is_written_back_only_where_it_was_seen() {
+    let (pool, seen) = usual();
+    let scaled = testing::pool(&json!({"spec": {"replicas": null, "autoScaling": {"min": 1, "max": 5}}}));
+    let first = desired(&scaled, &seen, NOW).unwrap();
+    assert_eq!(deployment(&first).metadata.resource_version, None);
+    let mut seen = after(&seen, &first);
+    let mut live = deployment(&first).clone();
+    live.spec.replicas = Some(4);
+    live.metadata.resource_version = Some("7".to_owned());
+    let paused = with_pause(&live, true);
+    assert_eq!(paused.metadata.resource_version.as_deref(), Some("7"));
+    seen.machines.deployment = Some(Arc::new(live));
+    let made = desired(&scaled, &seen, NOW).unwrap();
+    assert_eq!(deployment(&made).spec.replicas, Some(4));
+    assert_eq!(deployment(&made).metadata.resource_version.as_deref(), Some("7"));
+    // A number that the user gives counts whatever was seen.
+    let made = desired(&pool, &seen, NOW).unwrap();
+    assert_eq!(deployment(&made).metadata.resource_version, None);
 }
 
 #[test]

@@ -1,7 +1,11 @@
 //! Secrets with tokens: what a machine shows to the ignition server, beside everything from which that makes what the
 //! machine is given.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use hyperplane_api::constants::{annotations, objects::keys};
 use hyperplane_ignition_render::gzip;
@@ -9,7 +13,7 @@ use jiff::Timestamp;
 use k8s_openapi::{ByteString, api::core::v1::Secret};
 use kube::ResourceExt as _;
 
-use super::Blueprint;
+use super::{Blueprint, user_data};
 use crate::{
     dereference::Seen,
     inputs, metadata, names,
@@ -33,6 +37,9 @@ pub(crate) struct Active {
     pub(crate) is_changed: bool,
     /// When the next one is due.
     pub(crate) next: Option<Duration>,
+    /// Tokens of configurations that sets from before still make machines with: a machine that they make tomorrow needs a
+    /// good one as well.
+    pub(crate) older: Vec<Active>,
 }
 
 /// Tokens, and when the newest was made.
@@ -58,7 +65,7 @@ impl Active {
         seen: &Seen,
         roll: &Roll,
         now: Timestamp,
-        fresh: impl FnOnce() -> String,
+        mut fresh: impl FnMut() -> String,
     ) -> Option<Self> {
         let hash = match roll {
             Roll::To(target) => target.hash.clone(),
@@ -70,9 +77,28 @@ impl Active {
             // What it was made from is not known any more, so that it cannot be made again.
             return None;
         }
+        let older = older_hashes(seen).filter(|older| *older != hash);
+        let older = older.filter_map(|older| {
+            let name = names::token(pool, older);
+            let mut all = seen
+                .tokens
+                .iter()
+                .filter(|live| live.metadata.deletion_timestamp.is_none());
+            let live = all.find(|secret| secret.name_any() == name).cloned();
+            live.map(|live| Self::care(older.to_owned(), Some(live), now, &mut fresh))
+        });
+        let older = older.collect();
+        Some(Self {
+            older,
+            ..Self::care(hash, live, now, &mut fresh)
+        })
+    }
+
+    /// The token of a configuration, kept or replaced as its age asks for.
+    fn care(hash: String, live: Option<Arc<Secret>>, now: Timestamp, fresh: &mut impl FnMut() -> String) -> Self {
         let care = token::care(live.as_deref(), now);
         let tokens = tokens(live.as_deref(), care, now, fresh);
-        Some(Self {
+        Self {
             hash,
             is_changed: !matches!(care, Care::Keep(_)),
             next: Some(match care {
@@ -81,11 +107,18 @@ impl Active {
             }),
             live,
             tokens,
-        })
+            older: Vec::new(),
+        }
     }
 }
 
-fn tokens(live: Option<&Secret>, care: Care, now: Timestamp, fresh: impl FnOnce() -> String) -> Tokens {
+/// Hashes of the configurations that sets of the pool make machines with, each once.
+fn older_hashes(seen: &Seen) -> impl Iterator<Item = &str> {
+    let used: BTreeSet<&str> = user_data::of_sets(&seen.machines).filter_map(names::hash_of).collect();
+    used.into_iter()
+}
+
+fn tokens(live: Option<&Secret>, care: Care, now: Timestamp, fresh: &mut impl FnMut() -> String) -> Tokens {
     let value = |key: &str| live.and_then(|live| data(live, key)).map(<[u8]>::to_vec);
     let (token, before) = (value(keys::TOKEN), value(keys::OLD_TOKEN));
     match (care, token) {
@@ -127,19 +160,11 @@ pub(crate) fn reached(seen: &Seen, hash: &str) -> bool {
 /// The Secret of the configuration that machines are made with. It never carries an end.
 pub(super) fn active(blueprint: &Blueprint<'_>) -> Secret {
     let active = blueprint.active;
-    let mut content = match (blueprint.roll.target(), &active.live) {
+    let content = match (blueprint.roll.target(), &active.live) {
         (Some(target), _) => content(blueprint, target),
         (None, Some(live)) => kept(live),
         (None, None) => BTreeMap::new(),
     };
-    let hashes = &blueprint.surroundings.hashes;
-    for (key, value) in [
-        (keys::PULL_SECRET_HASH, &hashes.pull_secret),
-        (keys::TRUST_BUNDLE_HASH, &hashes.trust_bundle),
-        (keys::CONFIGURATION_HASH, &hashes.configuration),
-    ] {
-        content.insert(key.to_owned(), ByteString(value.clone().into_bytes()));
-    }
     let name = names::token(blueprint.pool, &active.hash);
     let mut secret = secret(blueprint, &name, content, &active.tokens);
     if active.live.is_none()
@@ -151,13 +176,26 @@ pub(super) fn active(blueprint: &Blueprint<'_>) -> Secret {
         let (key, value) = metadata::annotation(annotations::IGNITION_REACHED, "True");
         secret.metadata.annotations.get_or_insert_default().insert(key, value);
     }
-    // Two runs that both replace a token would leave machines with one that nobody knows; so the one that replaces it must
-    // have seen the latest.
+    guard(&mut secret, active);
+    secret
+}
+
+/// The Secret of a configuration that sets from before still make machines with. It has no end either.
+pub(super) fn older(blueprint: &Blueprint<'_>, older: &Active) -> Secret {
+    let name = names::token(blueprint.pool, &older.hash);
+    let content = older.live.as_deref().map(kept).unwrap_or_default();
+    let mut secret = secret(blueprint, &name, content, &older.tokens);
+    guard(&mut secret, older);
+    secret
+}
+
+/// Two runs that both replace a token would leave machines with one that nobody knows; so the one that replaces it must have
+/// seen the latest.
+fn guard(secret: &mut Secret, active: &Active) {
     if active.is_changed {
         let live = active.live.as_ref();
         secret.metadata.resource_version = live.and_then(|live| live.metadata.resource_version.clone());
     }
-    secret
 }
 
 /// The Secret of a configuration that machines are not made with any more, as it is, with an end.
@@ -206,7 +244,7 @@ fn content(blueprint: &Blueprint<'_>, target: &Target) -> BTreeMap<String, ByteS
         (keys::RELEASE_VERSION.to_owned(), text(target.release.version.number())),
         (
             keys::CONFIG.to_owned(),
-            ByteString(gzip::compress(target.documents.as_bytes())),
+            ByteString(packed(&target.documents, blueprint.active.live.as_deref())),
         ),
     ]);
     let stream = inputs::os_stream(blueprint.pool, &target.release);
@@ -216,17 +254,23 @@ fn content(blueprint: &Blueprint<'_>, target: &Target) -> BTreeMap<String, ByteS
     content
 }
 
+/// Documents as a Secret holds them: as it does already, where it is these. To unpack them is a fraction of the work, and
+/// another program that packs otherwise has nothing to write.
+fn packed(documents: &str, live: Option<&Secret>) -> Vec<u8> {
+    let known = live.and_then(|live| data(live, keys::CONFIG));
+    let is_same = |packed: &&[u8]| {
+        let unpacked = gzip::decompress(packed, documents.len());
+        unpacked.is_ok_and(|unpacked| unpacked == documents.as_bytes())
+    };
+    match known.filter(is_same) {
+        Some(known) => known.to_vec(),
+        None => gzip::compress(documents.as_bytes()),
+    }
+}
+
 /// What a configuration was made from, as its Secret says: what we wrote into it, and nothing that the ignition server did.
 fn kept(live: &Secret) -> BTreeMap<String, ByteString> {
-    const OURS: [&str; 7] = [
-        keys::RELEASE,
-        keys::RELEASE_VERSION,
-        keys::CONFIG,
-        keys::OS_STREAM,
-        keys::PULL_SECRET_HASH,
-        keys::TRUST_BUNDLE_HASH,
-        keys::CONFIGURATION_HASH,
-    ];
+    const OURS: [&str; 4] = [keys::RELEASE, keys::RELEASE_VERSION, keys::CONFIG, keys::OS_STREAM];
     let data = live.data.iter().flatten();
     data.filter(|(key, _)| OURS.contains(&key.as_str()))
         .map(|(key, value)| (key.clone(), value.clone()))

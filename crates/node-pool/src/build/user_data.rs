@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use hyperplane_api::{constants::objects::keys, hypershift::hosted_cluster::HostedCluster};
-use hyperplane_ignition_render::{canonical, source::data_url};
+use hyperplane_ignition_render::{canonical, proxy::Proxy, source::data_url};
 use k8s_openapi::{ByteString, api::core::v1::Secret};
 use kube::ResourceExt as _;
 use serde_json::{Value, json};
@@ -55,23 +55,23 @@ fn stub(blueprint: &Blueprint<'_>) -> Value {
     json!({"ignition": ignition})
 }
 
-/// How a machine gets there, where it has to go through a proxy.
+/// How a machine gets there, where it has to go through a proxy; what is near is reached without, as it is later on. One that
+/// cannot be used is none.
 fn proxy(cluster: &HostedCluster) -> Option<Value> {
-    let settings = cluster.spec.configuration.as_ref()?.rest.get("proxy")?;
-    let text = |name: &str| settings.get(name)?.as_str().filter(|text| !text.is_empty());
-    let mut proxy = serde_json::Map::new();
-    for name in ["httpProxy", "httpsProxy"] {
-        if let Some(address) = text(name) {
-            proxy.insert(name.to_owned(), address.into());
-        }
-    }
+    let spec = &cluster.spec;
+    let found = Proxy::of(spec.configuration.as_ref(), &spec.networking, &spec.platform.type_);
+    let found = found.ok().flatten()?;
+    let addresses = [("httpProxy", &found.http), ("httpsProxy", &found.https)];
+    let addresses = addresses
+        .into_iter()
+        .filter_map(|(name, address)| Some((name, address.as_ref()?)));
+    let mut proxy: serde_json::Map<String, Value> = addresses
+        .map(|(name, address)| (name.to_owned(), address.as_str().into()))
+        .collect();
     if proxy.is_empty() {
         return None;
     }
-    if let Some(direct) = text("noProxy") {
-        let direct: Vec<&str> = direct.split(',').map(str::trim).filter(|one| !one.is_empty()).collect();
-        proxy.insert("noProxy".to_owned(), direct.into());
-    }
+    proxy.insert("noProxy".to_owned(), found.direct.into());
     Some(proxy.into())
 }
 
@@ -89,18 +89,20 @@ pub(super) fn unused(blueprint: &Blueprint<'_>) -> Vec<Arc<Secret>> {
 /// User data of machines that are there, of sets that make more, and of the deployment as it still is.
 fn used(machines: &Machines) -> BTreeSet<&str> {
     let of_machines = machines.all.iter().map(|machine| &machine.spec.bootstrap);
-    let of_sets = machines
-        .sets
-        .iter()
-        .filter(|set| set.spec.replicas != Some(0))
-        .map(|set| &set.spec.template.spec.bootstrap);
     let of_deployment = machines
         .deployment
         .iter()
         .map(|live| &live.spec.template.spec.bootstrap);
     of_machines
-        .chain(of_sets)
         .chain(of_deployment)
         .filter_map(|bootstrap| bootstrap.data_secret_name.as_deref())
+        .chain(of_sets(machines))
         .collect()
+}
+
+/// User data of sets that have machines, or are about to make some. A set of none is never grown again, unless its template
+/// becomes the one of the deployment.
+pub(super) fn of_sets(machines: &Machines) -> impl Iterator<Item = &str> {
+    let growing = machines.sets.iter().filter(|set| set.spec.replicas != Some(0));
+    growing.filter_map(|set| set.spec.template.spec.bootstrap.data_secret_name.as_deref())
 }

@@ -14,7 +14,7 @@ use crate::{
     build::{data, reached},
     names,
     skew::Finding,
-    surroundings,
+    surroundings::{self, Missing},
     validate::Verdict,
 };
 
@@ -23,12 +23,12 @@ const PAYLOAD_AS_EXPECTED: &str = "AsExpected";
 /// The rule about what machines start from, which has a condition of its own.
 const BOOT_IMAGE_RULE: &str = "pool-kubevirt-boot-image";
 
-/// All conditions. `version` is the one that every node has reached.
-pub(super) fn observe(report: &Report<'_>, version: Option<&str>) -> Vec<Observation> {
+/// All conditions.
+pub(super) fn observe(report: &Report<'_>) -> Vec<Observation> {
     let mut observed = vec![active(report), autoscaling(report), skew(report)];
     observed.extend(ignition(report));
     observed.extend(judged_all(report));
-    observed.extend(updates::observe(report, version));
+    observed.extend(updates::observe(report));
     observed.extend(tokens(report));
     observed.extend(machines::observe(report));
     observed.extend(tuning(report));
@@ -149,10 +149,11 @@ fn management(verdict: &Verdict) -> Observation {
                        make a pool with upgradeType Replace.";
         return fails(type_, reasons::NOT_SUPPORTED, message);
     }
-    match verdict.management.as_slice() {
-        [] => holds(type_, reasons::AS_EXPECTED, "Nodes are replaced as the pool says."),
-        problems => fails(type_, reasons::VALIDATION_FAILED, list(problems)),
+    let problems = list(verdict.management.iter().chain(&verdict.pace));
+    if problems.is_empty() {
+        return holds(type_, reasons::AS_EXPECTED, "Nodes are replaced as the pool says.");
     }
+    fails(type_, reasons::VALIDATION_FAILED, problems)
 }
 
 fn architecture(verdict: &Verdict) -> Observation {
@@ -238,8 +239,10 @@ fn skew(report: &Report<'_>) -> Observation {
 /// Only told while it does not hold.
 fn ignition(report: &Report<'_>) -> Option<Observation> {
     let missing = surroundings::of(report.seen).err()?;
-    let message = format!("Waiting for {}.", missing.what);
-    Some(fails(types::IGNITION_ENDPOINT_AVAILABLE, missing.ignition?, message))
+    let missing: Vec<Missing> = missing.into_iter().filter(|one| one.ignition.is_some()).collect();
+    let reason = missing.first()?.ignition?;
+    let message = format!("Waiting for {}.", surroundings::told(&missing));
+    Some(fails(types::IGNITION_ENDPOINT_AVAILABLE, reason, message))
 }
 
 /// What the ignition server tells of the configuration that machines are made with.

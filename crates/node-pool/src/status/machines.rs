@@ -1,12 +1,12 @@
 //! What the machines of a pool say, taken together: whether they are ready, whether their nodes are healthy, and whether
 //! there are as many as there are to be.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use hyperplane_api::{
     cluster_api::machine::Machine,
     constants::{
-        ConditionType,
+        ConditionType, Reason,
         conditions::{machine, machine_health_check, node_pool as types},
         reasons,
     },
@@ -20,7 +20,7 @@ use super::{
     Report,
     conditions::{fails, holds, list},
 };
-use crate::build;
+use crate::{build, dereference::Machines};
 
 /// How many machines are named for one reason; the rest is counted.
 const MOST_NAMES: usize = 3;
@@ -30,23 +30,25 @@ const MOST_REASONS: usize = 10;
 const LONGEST_WORDS: usize = 300;
 
 pub(super) fn observe(report: &Report<'_>) -> Vec<Observation> {
-    let mut observed = vec![
+    let mut observed = together(&report.seen.machines, wanted(report));
+    observed.push(ready(report));
+    observed.extend(live_migratable(report));
+    observed
+}
+
+/// What all machines say, of which there are to be so many.
+pub(super) fn together(machines: &Machines, wanted: i32) -> Vec<Observation> {
+    let all = |type_: ConditionType, of_machine: ConditionType, good: &str| {
+        all(&machines.all, wanted, (type_, of_machine), good)
+    };
+    vec![
+        all(types::ALL_MACHINES_READY, machine::READY, "All machines are ready."),
         all(
-            report,
-            types::ALL_MACHINES_READY,
-            machine::READY,
-            "All machines are ready.",
-        ),
-        all(
-            report,
             types::ALL_NODES_HEALTHY,
             machine::NODE_HEALTHY,
             "All nodes are healthy.",
         ),
-        ready(report),
-    ];
-    observed.extend(live_migratable(report));
-    observed
+    ]
 }
 
 /// Whether virtual machines can move while they run. Only told where their provider says something of it.
@@ -69,11 +71,15 @@ fn live_migratable(report: &Report<'_>) -> Option<Observation> {
     Some(fails(type_, reasons::KUBEVIRT_NODES_NOT_LIVE_MIGRATABLE, message))
 }
 
-/// Whether a condition holds for all machines.
-fn all(report: &Report<'_>, type_: ConditionType, of_machine: ConditionType, good: &str) -> Observation {
-    let machines = &report.seen.machines.all;
+/// Whether a condition of machines holds for all of them, told by one of the pool.
+fn all(
+    machines: &[Arc<Machine>],
+    wanted: i32,
+    (type_, of_machine): (ConditionType, ConditionType),
+    good: &str,
+) -> Observation {
     if machines.is_empty() {
-        return if wanted(report) == 0 {
+        return if wanted == 0 {
             fails(type_, reasons::AS_EXPECTED, "The pool is to have no machines.")
         } else {
             fails(type_, reasons::NOT_FOUND, "There are no machines yet.")
@@ -180,10 +186,23 @@ fn ready(report: &Report<'_>) -> Observation {
     if let Some(drains) = drains(report.seen.machines.all.iter().map(AsRef::as_ref)) {
         message = format!("{message} Before others go: {drains}.");
     }
+    // Machines that are ready stay so while something is missing to care for them; that it is must be said.
+    let reason = report.failure.map_or(reasons::WAITING_FOR_AVAILABLE, reason_of);
+    if let Some(failure) = report.failure {
+        message = format!("{message} {}.", sentence(failure));
+    }
     if count >= wanted {
         return holds(type_, reasons::AS_EXPECTED, message);
     }
-    fails(type_, reasons::WAITING_FOR_AVAILABLE, message)
+    fails(type_, reason, message)
+}
+
+/// What ended a run, as a sentence without its end.
+pub(super) fn sentence(failure: &Failure) -> String {
+    let report = failure.report();
+    let mut rest = report.chars();
+    let first = rest.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + rest.as_str().trim_end_matches('.')
 }
 
 fn without_machines(report: &Report<'_>) -> Observation {
@@ -205,11 +224,14 @@ fn without_machines(report: &Report<'_>) -> Observation {
 }
 
 fn waiting(type_: ConditionType, failure: &Failure) -> Observation {
-    let reason = match failure.disposition() {
+    fails(type_, reason_of(failure), failure.report())
+}
+
+pub(super) fn reason_of(failure: &Failure) -> Reason {
+    match failure.disposition() {
         Disposition::Wait => reasons::WAITING_FOR_AVAILABLE,
         Disposition::Retry | Disposition::User | Disposition::Fatal => reasons::RECONCILE_ERROR,
-    };
-    fails(type_, reason, failure.report())
+    }
 }
 
 /// What the health check says, where too many machines are unhealthy for repair to help.

@@ -1,13 +1,24 @@
 //! Conditions of a pool: merging what is now into what was, so that nothing changes unless something happened. They have a
 //! shape of their own, with a severity, because those of machines are handed on in them.
 
-use hyperplane_api::hypershift::node_pool::status::{ConditionSeverity, ConditionStatus, NodePoolCondition};
+use hyperplane_api::{
+    constants::{Reason, reasons},
+    hypershift::node_pool::status::{ConditionSeverity, ConditionStatus, NodePoolCondition},
+};
 use hyperplane_runtime::conditions::{self, Observation};
 use jiff::Timestamp;
 
 /// The longest message and the longest reason, by the schema.
 const LONGEST_MESSAGE: usize = 32_768;
 const LONGEST_REASON: usize = 1024;
+
+/// Reasons for which nobody has to look.
+const CALM: [Reason; 4] = [
+    reasons::AS_EXPECTED,
+    reasons::WAITING_FOR_AVAILABLE,
+    reasons::RECONCILIATION_PAUSED,
+    reasons::DELETING,
+];
 
 /// The new conditions, in the order of their types; those that are not observed any more are left out.
 pub(super) fn merge(
@@ -51,13 +62,22 @@ fn condition(
         _ => conditions::written(now),
     };
     NodePoolCondition {
+        severity: (status == ConditionStatus::False).then(|| severity(&observation.reason)),
         type_: observation.type_,
-        severity: (status == ConditionStatus::False).then_some(ConditionSeverity::Warning),
         status,
         last_transition_time: since,
         reason: Some(shortened(observation.reason, LONGEST_REASON)),
         message: Some(shortened(observation.message, LONGEST_MESSAGE)),
         observed_generation: generation,
+    }
+}
+
+/// How bad it is that a condition does not hold: not at all where that is as it should be or passes by itself.
+fn severity(reason: &str) -> ConditionSeverity {
+    if CALM.iter().any(|calm| calm.as_str() == reason) {
+        ConditionSeverity::Info
+    } else {
+        ConditionSeverity::Warning
     }
 }
 
@@ -97,6 +117,9 @@ mod tests {
         let third = merge(&second, [ready(Some(false))], Some(2), at(30));
         assert_ne!(third[0].last_transition_time, first[0].last_transition_time);
         assert_eq!(third[0].severity, Some(ConditionSeverity::Warning));
+        let calm = Observation::fails("UpdatingConfig", "AsExpected", "All nodes have it.");
+        let fourth = merge(&[], [calm], Some(2), at(30));
+        assert_eq!(fourth[0].severity, Some(ConditionSeverity::Info));
     }
 
     proptest! {

@@ -17,6 +17,11 @@ use crate::{
 };
 
 fn told(pool: &NodePool, seen: &Seen) -> NodePoolStatus {
+    told_after(pool, seen, None)
+}
+
+/// The same where something ended the run.
+fn told_after(pool: &NodePool, seen: &Seen, failure: Option<&Failure>) -> NodePoolStatus {
     let plan = if seen.cluster.is_some() {
         testing::planned(pool, seen)
     } else {
@@ -27,7 +32,7 @@ fn told(pool: &NodePool, seen: &Seen) -> NodePoolStatus {
         seen,
         plan: &plan,
         pause: &PauseState::of(pool.spec.paused_until.as_ref().map(NodePoolPausedUntil::as_str), NOW),
-        failure: None,
+        failure,
         now: NOW,
     })
 }
@@ -120,6 +125,101 @@ fn a_roll_is_told_until_all_nodes_have_it() {
     assert_eq!(is(&status, types::UPDATING_CONFIG).0, "True");
     assert_eq!(is(&status, types::UPDATING_VERSION).0, "False");
     assert_eq!(status.version.as_deref(), Some(VERSION));
+}
+
+/// The words of a condition.
+fn words(status: &NodePoolStatus, type_: ConditionType) -> &str {
+    find(status, type_).message.as_deref().unwrap_or_default()
+}
+
+/// The deployment of a pool, with another status.
+fn counting(seen: &mut Seen, replicas: i32, current: i32) {
+    let mut deployment = seen.machines.deployment.as_deref().unwrap().clone();
+    let status = json!({"replicas": replicas, "readyReplicas": replicas, "availableReplicas": replicas,
+        "upToDateReplicas": current, "observedGeneration": 1});
+    deployment.status = serde_json::from_value(status).unwrap();
+    seen.machines.deployment = Some(Arc::new(deployment));
+}
+
+/// A cluster whose pools are to have another configuration.
+fn reconfigured(seen: &Seen) -> Seen {
+    let other = testing::cluster(&json!({"spec": {"pullSecret": {"name": "other"}}}));
+    Seen {
+        cluster: Some(Arc::new(other)),
+        ..seen.clone()
+    }
+}
+
+#[test]
+fn a_roll_that_is_taken_back_half_way_is_a_roll() {
+    let (mut pool, mut seen) = complete();
+    pool.status = Some(told(&pool, &seen));
+    let own = desired(&pool, &seen, NOW).unwrap();
+    let other = desired(&pool, &reconfigured(&seen), NOW).unwrap();
+    let set = |made: &crate::build::Desired, replicas: i32| {
+        let mut set = testing::set(made.user_data.metadata.name.as_deref().unwrap(), Some(replicas));
+        set.spec.template.spec = made.deployment.as_ref().unwrap().spec.template.spec.clone();
+        Arc::new(set)
+    };
+    counting(&mut seen, 3, 2);
+    seen.machines.sets = vec![set(&own, 2), set(&other, 1)];
+    let status = told(&pool, &seen);
+    assert_eq!(is(&status, types::UPDATING_CONFIG).0, "True");
+    assert!(words(&status, types::UPDATING_CONFIG).contains("on their way"));
+    // All of them have the version and are made from the template.
+    assert_eq!(is(&status, types::UPDATING_VERSION).0, "False");
+    assert_eq!(is(&status, types::UPDATING_PLATFORM_MACHINE_TEMPLATE).0, "False");
+    counting(&mut seen, 3, 3);
+    seen.machines.sets = vec![set(&own, 3), set(&other, 0)];
+    assert_eq!(is(&told(&pool, &seen), types::UPDATING_CONFIG).0, "False");
+}
+
+#[test]
+fn an_upgrade_is_no_other_configuration() {
+    let older = "hyperplane.dev/kubernetes:v1.35.8";
+    let pool = testing::pool(&json!({"spec": {"release": {"image": older}}}));
+    let (target, mut seen) = complete();
+    let made = desired(&pool, &seen, NOW).unwrap();
+    seen.machines.deployment = made.deployment.map(Arc::new);
+    counting(&mut seen, 3, 3);
+    let status = told(&target, &seen);
+    assert_eq!(is(&status, types::UPDATING_VERSION).0, "True");
+    assert_eq!(is(&status, types::UPDATING_CONFIG).0, "False");
+}
+
+#[test]
+fn nodes_are_not_on_their_way_while_nothing_moves_them() {
+    let (pool, seen) = complete();
+    let seen = reconfigured(&seen);
+    let type_ = types::UPDATING_CONFIG;
+    let paused = testing::pool(&json!({"spec": {"pausedUntil": "true"}}));
+    let status = told(&paused, &seen);
+    assert_eq!(is(&status, type_), ("False", "ReconciliationPaused"));
+    assert!(words(&status, type_).contains("paused"));
+    let waiting = Failure::wait("the copy of the pull secret of the cluster");
+    let status = told_after(&pool, &seen, Some(&waiting));
+    assert_eq!(is(&status, type_), ("False", "WaitingForAvailable"));
+    assert!(
+        words(&status, type_).contains("pull secret"),
+        "{}",
+        words(&status, type_)
+    );
+    assert_eq!(is(&status, types::READY).0, "True", "machines are ready all the same");
+    assert!(words(&status, types::READY).contains("pull secret"));
+    let disabled = json!({"metadata": {"annotations": {annotations::DISABLE_MACHINE_MANAGEMENT.as_str(): "true"}},
+        "spec": {"pullSecret": {"name": "other"}}});
+    let mut unmanaged = seen.clone();
+    unmanaged.cluster = Some(Arc::new(testing::cluster(&disabled)));
+    let status = told(&pool, &unmanaged);
+    assert_eq!(is(&status, type_).0, "False");
+    assert!(words(&status, type_).contains("not managed"));
+    assert_eq!(
+        status.version, None,
+        "nothing is claimed of machines that nobody brings there"
+    );
+    let on_delete = testing::pool(&json!({"spec": {"management": {
+        "replace": {"strategy": "OnDelete", "rollingUpdate": null}}}}));
+    assert!(words(&told(&on_delete, &seen), type_).contains("that users delete"));
 }
 
 #[test]
@@ -224,11 +324,22 @@ fn pauses_and_what_is_not_done_here_are_told() {
 
 #[test]
 fn the_end_of_a_pool_says_what_it_waits_for() {
-    let (pool, seen) = complete();
+    let (pool, mut seen) = complete();
     let mut pool = pool;
     pool.status = Some(told(&pool, &seen));
     let failure = Failure::wait("machines to be gone: m-0");
-    let status = deleting(&pool, &failure, NOW);
+    let mut remains = seen.machines.clone();
+    remains.all = vec![Arc::new(testing::draining("m-0", "Pod a/b: PodDisruptionBudget c"))];
+    counting(&mut seen, 1, 1);
+    remains.deployment.clone_from(&seen.machines.deployment);
+    let status = deleting(&pool, &remains, &failure, NOW);
+    // What is left of its machines is told as it goes.
+    assert_eq!(status.replicas, Some(1));
+    assert_eq!(status.nodes_info.as_ref().unwrap().node_versions[0].ready_node_count, 1);
+    assert_eq!(is(&status, types::ALL_MACHINES_READY), ("False", "DrainingNode"));
+    let gone = deleting(&pool, &Machines::default(), &failure, NOW);
+    assert_eq!((gone.replicas, &gone.nodes_info), (Some(0), &None));
+    assert_eq!(is(&gone, types::ALL_MACHINES_READY), ("False", "AsExpected"));
     assert_eq!(is(&status, types::READY), ("False", "Deleting"));
     assert!(find(&status, types::READY).message.as_deref().unwrap().contains("m-0"));
     assert_eq!(status.conditions.len(), pool.status.unwrap().conditions.len());

@@ -1,9 +1,10 @@
-//! How nodes are replaced and how many there are: that the strategy is whole, and that its numbers are numbers.
+//! How nodes are replaced and how many there are: that the strategy is known, and that its numbers are numbers. What cannot
+//! be used stays as it was carried out before, and holds nothing but rolls.
 
 use hyperplane_api::{
     common::{GoDuration, IntOrString},
     hypershift::{
-        node_pool::management::{RollingUpdate, UpgradeStrategy, UpgradeType},
+        node_pool::management::{ReplaceUpgrade, RollingUpdate, UpgradeStrategy, UpgradeType},
         platform_type::PlatformType,
     },
 };
@@ -12,13 +13,13 @@ use hyperplane_rollout::{Rounding, amount};
 
 use super::{Case, Verdict};
 
+const UPGRADE_TYPE: Rule = Rule {
+    name: "pool-upgrade-type",
+    asks: "nodes are changed by Replace or InPlace",
+};
 const STRATEGY: Rule = Rule {
     name: "pool-strategy",
     asks: "Replace needs the strategy RollingUpdate or OnDelete",
-};
-const ROLLING_UPDATE: Rule = Rule {
-    name: "pool-rolling-update",
-    asks: "the strategy RollingUpdate needs rollingUpdate",
 };
 const PACE: Rule = Rule {
     name: "pool-pace",
@@ -37,53 +38,50 @@ const SCALE_FROM_ZERO: Rule = Rule {
     asks: "autoScaling.min can be 0 only where the size of a machine is known before there is one",
 };
 
-pub(super) const RULES: &[Rule] = &[STRATEGY, ROLLING_UPDATE, PACE, TIMEOUT, REPLICAS, SCALE_FROM_ZERO];
+pub(super) const RULES: &[Rule] = &[UPGRADE_TYPE, STRATEGY, PACE, TIMEOUT, REPLICAS, SCALE_FROM_ZERO];
 
 pub(super) fn judge(case: &Case<'_>, verdict: &mut Verdict) {
     let spec = &case.pool.spec;
-    match spec.management.upgrade_type {
+    match &spec.management.upgrade_type {
         UpgradeType::InPlace => verdict.is_in_place = true,
-        UpgradeType::Replace | UpgradeType::Unrecognised(_) => verdict.management.extend(strategy(case)),
+        UpgradeType::Replace => verdict.pace.extend(strategy(&spec.management.replace)),
+        UpgradeType::Unrecognised(other) => verdict.management.push(Problem::new(
+            &UPGRADE_TYPE,
+            "spec.management.upgradeType",
+            format!("{other} is not known here"),
+            "make a new pool with Replace",
+        )),
     }
     for (field, timeout) in [
         ("spec.nodeDrainTimeout", &spec.node_drain_timeout),
         ("spec.nodeVolumeDetachTimeout", &spec.node_volume_detach_timeout),
     ] {
-        verdict.management.extend(bad_timeout(field, timeout.as_ref()));
+        verdict.pace.extend(bad_timeout(field, timeout.as_ref()));
     }
     if spec.replicas.is_some_and(|replicas| replicas < 0) {
         let remedy = "set it to 0 or more";
         let problem = Problem::new(&REPLICAS, "spec.replicas", "it is negative", remedy);
-        verdict.management.push(problem);
+        verdict.pace.push(problem);
     }
     verdict.autoscaling.extend(from_zero(case));
 }
 
-fn strategy(case: &Case<'_>) -> Vec<Problem> {
-    let management = &case.pool.spec.management;
-    let field = "spec.management.replace";
-    let wrong = |rule: &Rule, what: &str, remedy: &str| vec![Problem::new(rule, field, what, remedy)];
-    if management.upgrade_type != UpgradeType::Replace {
-        return vec![Problem::new(
-            &STRATEGY,
-            "spec.management.upgradeType",
-            format!("{} is not known here", management.upgrade_type),
-            "make a new pool with Replace",
-        )];
-    }
-    match (&management.replace.strategy, &management.replace.rolling_update) {
-        (Some(UpgradeStrategy::OnDelete), _) => Vec::new(),
+/// Whether nodes can be replaced in the way and at the pace that a pool says.
+pub(crate) fn has_pace(replace: &ReplaceUpgrade) -> bool {
+    strategy(replace).is_empty()
+}
+
+/// A pace that is not given is the one that the API documents: one node more, none less.
+fn strategy(replace: &ReplaceUpgrade) -> Vec<Problem> {
+    match (&replace.strategy, &replace.rolling_update) {
+        (Some(UpgradeStrategy::OnDelete), _) | (Some(UpgradeStrategy::RollingUpdate), None) => Vec::new(),
         (Some(UpgradeStrategy::RollingUpdate), Some(update)) => pace(update),
-        (Some(UpgradeStrategy::RollingUpdate), None) => wrong(
-            &ROLLING_UPDATE,
-            "rollingUpdate is missing",
-            "set rollingUpdate, with maxSurge and maxUnavailable",
-        ),
-        (Some(UpgradeStrategy::Unrecognised(_)) | None, _) => wrong(
+        (Some(UpgradeStrategy::Unrecognised(_)) | None, _) => vec![Problem::new(
             &STRATEGY,
+            "spec.management.replace",
             "the strategy is missing or not known here",
             "set it to RollingUpdate or OnDelete",
-        ),
+        )],
     }
 }
 
@@ -117,9 +115,11 @@ fn bad_timeout(field: &str, timeout: Option<&GoDuration>) -> Option<Problem> {
 }
 
 /// A timeout in whole seconds, as Cluster API has it. None means without end, and so does zero. Less than a second is one,
-/// lest it become no end at all.
-pub(crate) fn seconds(timeout: Option<&GoDuration>) -> Option<i32> {
-    let duration = timeout?.to_duration().ok()?;
+/// lest it become no end at all. One that cannot be read is the one that is in force.
+pub(crate) fn seconds(timeout: Option<&GoDuration>, in_force: Option<i32>) -> Option<i32> {
+    let Ok(duration) = timeout?.to_duration() else {
+        return in_force;
+    };
     if duration.is_zero() {
         return None;
     }

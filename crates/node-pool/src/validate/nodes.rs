@@ -1,6 +1,6 @@
 //! Labels and taints that nodes are born with: that what carries them, a Machine, can have them.
 
-use hyperplane_api::constants::labels;
+use hyperplane_api::{constants::labels, hypershift::node_pool::NodePool};
 use hyperplane_platforms::{Problem, Rule};
 
 use super::Case;
@@ -18,7 +18,12 @@ const TAINT_TWICE: Rule = Rule {
     asks: "a taint with a key and an effect stands once",
 };
 
-pub(super) const RULES: &[Rule] = &[LABEL_KEY, LABEL_VALUE, TAINT_TWICE];
+const TAINT_VALUE: Rule = Rule {
+    name: "pool-taint-value",
+    asks: "the value of a taint must be one, which is shorter than the schema of a pool lets it be",
+};
+
+pub(super) const RULES: &[Rule] = &[LABEL_KEY, LABEL_VALUE, TAINT_TWICE, TAINT_VALUE];
 
 /// The longest name in a key and the longest value, by Kubernetes' own rule.
 const LONGEST: usize = 63;
@@ -26,7 +31,23 @@ const LONGEST: usize = 63;
 const LONGEST_DOMAIN: usize = 253;
 
 pub(super) fn judge(case: &Case<'_>, problems: &mut Vec<Problem>) {
-    for (key, value) in &case.pool.spec.node_labels {
+    problems.extend(labels_of(case.pool));
+    problems.extend(taints_of(case.pool));
+}
+
+/// Whether machines can carry the labels that a pool has for nodes.
+pub(crate) fn has_labels(pool: &NodePool) -> bool {
+    labels_of(pool).is_empty()
+}
+
+/// Whether nodes can have the taints of a pool.
+pub(crate) fn has_taints(pool: &NodePool) -> bool {
+    taints_of(pool).is_empty()
+}
+
+fn labels_of(pool: &NodePool) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (key, value) in &pool.spec.node_labels {
         let field = format!("spec.nodeLabels[{key}]");
         if !is_key(key) || !is_key(&labels::MANAGED_NODE_LABEL.key(key)) {
             let what = format!(
@@ -46,8 +67,22 @@ pub(super) fn judge(case: &Case<'_>, problems: &mut Vec<Problem>) {
             ));
         }
     }
-    let taints = &case.pool.spec.taints;
+    problems
+}
+
+fn taints_of(pool: &NodePool) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let taints = &pool.spec.taints;
     for (place, taint) in taints.iter().enumerate() {
+        let value = taint.value.as_ref().map_or("", |value| value.as_str());
+        if !value.is_empty() && !is_name(value) {
+            problems.push(Problem::new(
+                &TAINT_VALUE,
+                format!("spec.taints[{place}].value"),
+                "no node can have it",
+                "write at most 63 letters, digits, dashes, dots and underscores",
+            ));
+        }
         let mut before = taints[..place].iter();
         if before.any(|other| other.key == taint.key && other.effect == taint.effect) {
             problems.push(Problem::new(
@@ -58,6 +93,7 @@ pub(super) fn judge(case: &Case<'_>, problems: &mut Vec<Problem>) {
             ));
         }
     }
+    problems
 }
 
 fn is_key(key: &str) -> bool {

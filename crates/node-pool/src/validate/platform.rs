@@ -4,7 +4,7 @@
 use hyperplane_api::{
     constants::annotations,
     hypershift::{
-        hosted_cluster::InfraId,
+        hosted_cluster::{HostedCluster, InfraId},
         hosted_cluster_status::PayloadArchitecture,
         node_pool::{Architecture, NodePool},
         platform_type::PlatformType,
@@ -16,7 +16,7 @@ use hyperplane_platforms::{MachineTemplate, Platform, PoolFacts, Problem, Rule};
 use kube::ResourceExt as _;
 
 use super::{Case, Verdict};
-use crate::dereference::Seen;
+use crate::{dereference::Seen, names};
 
 const SAME: Rule = Rule {
     name: "pool-platform",
@@ -38,6 +38,8 @@ const PAYLOAD: Rule = Rule {
 pub(super) const RULES: &[Rule] = &[SAME, PROVIDER, ARCHITECTURE, PAYLOAD];
 
 const FIELD: &str = "spec.platform.type";
+/// What machines of a release that was not found start from, for the sake of judging the rest.
+const UNKNOWN_IMAGE: &str = "unknown";
 
 pub(super) fn judge(case: &Case<'_>, verdict: &mut Verdict) {
     let (of_pool, of_cluster) = (&case.pool.spec.platform.type_, &case.cluster.spec.platform.type_);
@@ -57,19 +59,21 @@ pub(super) fn judge(case: &Case<'_>, verdict: &mut Verdict) {
     };
     verdict.platform.extend(provider(case));
     verdict.architecture.extend(architecture(case, platform));
-    if let Some(release) = verdict.found.clone() {
-        verdict.architecture.extend(payload(case, &release));
-        match template(case, platform, &release) {
-            Ok(template) => verdict.machines = Some(template),
-            Err(problems) => verdict.template.extend(problems),
-        }
+    let release = verdict.found.clone();
+    if let Some(release) = &release {
+        verdict.architecture.extend(payload(case, release));
+    }
+    match template(case, platform, release.as_deref()) {
+        Ok(template) if release.is_some() => verdict.machines = Some(template),
+        Ok(_) => {}
+        Err(problems) => verdict.template.extend(problems),
     }
 }
 
 /// Whether machines are made for a pool at all; where not, hosts join by themselves.
-fn makes_machines(case: &Case<'_>) -> bool {
-    let is_none = case.pool.spec.platform.type_ == PlatformType::None;
-    !is_none && !annotations::DISABLE_MACHINE_MANAGEMENT.is_true(case.cluster)
+pub(crate) fn makes_machines(pool: &NodePool, cluster: &HostedCluster) -> bool {
+    let is_none = pool.spec.platform.type_ == PlatformType::None;
+    !is_none && !annotations::DISABLE_MACHINE_MANAGEMENT.is_true(cluster)
 }
 
 fn provider(case: &Case<'_>) -> Option<Problem> {
@@ -79,7 +83,7 @@ fn provider(case: &Case<'_>) -> Option<Problem> {
         PlatformType::Agent => (served.agent, "AgentMachineTemplate"),
         _ => (true, ""),
     };
-    (makes_machines(case) && !is_served).then(|| {
+    (makes_machines(case.pool, case.cluster) && !is_served).then(|| {
         Problem::new(
             &PROVIDER,
             FIELD,
@@ -132,14 +136,20 @@ fn payload(case: &Case<'_>, release: &Release) -> Option<Problem> {
     })
 }
 
-fn template(case: &Case<'_>, platform: &dyn Platform, release: &Release) -> Result<MachineTemplate, Vec<Problem>> {
-    if !makes_machines(case) {
+/// What machines are made from. Without a release it is judged as if that had something to start from, and goes nowhere.
+fn template(
+    case: &Case<'_>,
+    platform: &dyn Platform,
+    release: Option<&Release>,
+) -> Result<MachineTemplate, Vec<Problem>> {
+    if !makes_machines(case.pool, case.cluster) {
         return Ok(MachineTemplate::None);
     }
-    let of_release = boot_image(case.pool, release);
+    let of_release = release.map_or(Some(UNKNOWN_IMAGE), |release| boot_image(case.pool, release));
     platform.machine_template(&PoolFacts {
         cluster: case.cluster,
         pool: case.pool,
+        pool_label: &names::label(case.pool),
         infra_id: case.cluster.spec.infra_id.as_ref().map_or("", InfraId::as_str),
         namespace: &case.seen.namespace,
         boot_image: of_release.or(case.settings.boot_image.as_deref()),

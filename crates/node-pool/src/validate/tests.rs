@@ -63,7 +63,7 @@ fn rows() -> Vec<Row> {
     let mut rows = vec![
         spec("pool-strategy", replace(json!({"strategy": null}))),
         spec("pool-strategy", replace(json!({"strategy": "Sometimes"}))),
-        spec("pool-rolling-update", replace(json!({"strategy": "RollingUpdate"}))),
+        spec("pool-upgrade-type", json!({"management": {"upgradeType": "Somehow"}})),
         spec(
             "pool-pace",
             replace(json!({"strategy": "RollingUpdate", "rollingUpdate": {"maxSurge": "many"}})),
@@ -79,6 +79,10 @@ fn rows() -> Vec<Row> {
         spec(
             "pool-taint-twice",
             json!({"taints": [{"key": "a", "effect": "NoSchedule"}, {"key": "a", "value": "b", "effect": "NoSchedule"}]}),
+        ),
+        spec(
+            "pool-taint-value",
+            json!({"taints": [{"key": "a", "value": "b".repeat(64), "effect": "NoSchedule"}]}),
         ),
         spec(
             "pool-release-resolves",
@@ -201,6 +205,22 @@ fn bounds_that_cannot_be_kept_stop_nothing() {
 }
 
 #[test]
+fn a_pace_or_a_timeout_that_makes_no_sense_holds_rolls_and_nothing_else() {
+    let replace = |replace: Value| json!({"management": {"replace": replace}});
+    for change in [
+        json!({"nodeDrainTimeout": "soon"}),
+        json!({"replicas": -1}),
+        replace(json!({"strategy": "Sometimes"})),
+        replace(json!({"strategy": "RollingUpdate", "rollingUpdate": {"maxSurge": "many"}})),
+    ] {
+        let verdict = spec("", change.clone()).judged();
+        assert!(verdict.is_sound() && verdict.holds().next().is_some(), "{change}");
+    }
+    let usual = spec("", replace(json!({"strategy": "RollingUpdate"}))).judged();
+    assert!(broken(&usual).is_empty(), "a pace that is not given is the usual one");
+}
+
+#[test]
 fn pools_that_change_in_place_are_left_alone() {
     let verdict = spec("", json!({"management": {"upgradeType": "InPlace"}})).judged();
     assert!(verdict.is_in_place && !verdict.is_sound());
@@ -226,6 +246,26 @@ fn all_that_is_wrong_is_said_at_once() {
         "pool-kubevirt-networks",
     ];
     assert_eq!(broken(&row.judged()), BTreeSet::from(expected));
+}
+
+#[test]
+fn what_needs_no_release_is_judged_without_one() {
+    let release = json!({"image": "example.com/none:1"});
+    let verdict = spec(
+        "",
+        json!({"release": release, "platform": {"kubevirt": {"attachDefaultNetwork": false}}}),
+    )
+    .judged();
+    let expected = ["pool-release-resolves", "pool-kubevirt-networks"];
+    assert_eq!(broken(&verdict), BTreeSet::from(expected));
+    // What machines start from is not known, and no mistake.
+    let verdict = spec(
+        "",
+        json!({"release": release, "platform": {"kubevirt": {"rootVolume": {"diskImage": null}}}}),
+    )
+    .judged();
+    assert_eq!(broken(&verdict), BTreeSet::from(["pool-release-resolves"]));
+    assert!(verdict.machines.is_none());
 }
 
 #[test]

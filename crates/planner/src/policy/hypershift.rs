@@ -78,8 +78,29 @@ fn window(case: Case<'_>, findings: &mut Findings) {
     }
 }
 
-/// A pool is not newer than its cluster, patches included.
+/// The one rule of these that holds for node pools of every distribution.
+pub(super) const NEVER_NEWER: Policy = Policy {
+    name: "hypershift-pools",
+    title: "Node pools that are never newer than their cluster",
+    source: POLICY.source,
+    need: Need::Nothing,
+    first_rule: "H-04",
+    skews: &[],
+    judges: &[never_newer],
+};
+
+/// A pool is not newer than its cluster, patches included. By how many minors is said elsewhere.
 pub(super) fn pools_not_newer(case: Case<'_>, findings: &mut Findings) {
+    newer_pools(case, findings, |_| false);
+}
+
+/// The same where nobody else judges distribution versions of pools. Kubelets say by themselves how many minors they are
+/// newer; a distribution whose versions are not Kubernetes' has no such rule.
+fn never_newer(case: Case<'_>, findings: &mut Findings) {
+    newer_pools(case, findings, |version| version.scheme() == Scheme::Acp);
+}
+
+fn newer_pools(case: Case<'_>, findings: &mut Findings, counts_minors: fn(&Version) -> bool) {
     for (moment, state) in case.states() {
         let Some(cluster) = state.cluster_version() else {
             continue;
@@ -88,23 +109,25 @@ pub(super) fn pools_not_newer(case: Case<'_>, findings: &mut Findings) {
             let Some(newest) = newest(pool.distribution_versions(state.distribution.scheme)) else {
                 continue;
             };
-            if newest.generation() == cluster.generation() && newest.precedence(cluster).is_gt() {
-                let finding =
-                    Finding::violation(Named::new("H-04", "SupportedVersionSkew"), shared::pool_subject(pool))
-                        .at(moment)
-                        .says(format!(
-                            "pool {} at {newest} is newer than the cluster at {cluster}",
-                            pool.name
-                        ))
-                        .shows("pool", newest)
-                        .shows("cluster", cluster)
-                        .remedy(format!(
-                            "Bring the cluster to {newest} first, or keep the pool at {cluster}."
-                        ));
-                findings.push(finding);
+            let is_judged_here = newest.generation() == cluster.generation() || counts_minors(newest);
+            if is_judged_here && newest.precedence(cluster).is_gt() {
+                findings.push(newer_pool(pool, newest, cluster).at(moment));
             }
         }
     }
+}
+
+fn newer_pool(pool: &Pool, newest: &Version, cluster: &Version) -> Finding {
+    Finding::violation(Named::new("H-04", "SupportedVersionSkew"), shared::pool_subject(pool))
+        .says(format!(
+            "pool {} at {newest} is newer than the cluster at {cluster}",
+            pool.name
+        ))
+        .shows("pool", newest)
+        .shows("cluster", cluster)
+        .remedy(format!(
+            "Bring the cluster to {newest} first, or keep the pool at {cluster}."
+        ))
 }
 
 fn control_plane_moves(case: Case<'_>, findings: &mut Findings) {

@@ -17,7 +17,6 @@ use hyperplane_api::{
         },
     },
 };
-use kube::ResourceExt as _;
 use serde_json::{Map, Value, json};
 
 use super::credentials;
@@ -155,7 +154,7 @@ fn cache(platform: &KubeVirtNodePoolPlatform) -> Option<Problem> {
 /// The VirtualMachine, which the provider makes once per machine.
 fn virtual_machine(facts: &PoolFacts<'_>, platform: &KubeVirtNodePoolPlatform, image: &str) -> Value {
     let labels = json!({
-        labels::NODE_POOL_NAME.as_str(): facts.pool.name_any(),
+        labels::NODE_POOL_NAME.as_str(): facts.pool_label,
         labels::INFRA_ID.as_str(): facts.infra_id,
     });
     json!({
@@ -291,7 +290,7 @@ fn host_devices(platform: &KubeVirtNodePoolPlatform) -> Vec<Value> {
 const MOST_HOST_DEVICES: usize = 256;
 
 fn spread(facts: &PoolFacts<'_>) -> (&'static str, Value) {
-    let selector = json!({"matchLabels": {labels::NODE_POOL_NAME.as_str(): facts.pool.name_any()}});
+    let selector = json!({"matchLabels": {labels::NODE_POOL_NAME.as_str(): facts.pool_label}});
     if facts.spreads_by_topology {
         let constraint = json!({
             "maxSkew": 1, "topologyKey": HOST, "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": selector,

@@ -2,14 +2,14 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use k8s_openapi::api::core::v1::Event;
-use kube::api::ListParams;
+use k8s_openapi::api::core::v1::{Event, Secret};
+use kube::api::{DeleteParams, ListParams};
 use serde_json::json;
 
 use crate::{
-    ground::{Ground, Process},
+    ground::{Ground, Process, USERS},
     manifests::{pace, pool, to_release},
-    snapshot::{INSIDE, Snapshot, text},
+    snapshot::{INSIDE, Snapshot, annotation, text},
     watch::Watch,
 };
 
@@ -197,5 +197,68 @@ async fn the_pace_of_a_roll_is_that_of_the_pool() {
     watch.until("the end of the roll", done).await;
     assert_eq!(most, 6, "the pool may have two too many, and has");
     watch.settle().await;
+    operators.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_insists_gets_nodes_ahead_of_the_control_plane_and_it_is_recorded() {
+    let ground = Ground::new(66).await;
+    let operators = ground.start().await;
+    ground.cluster_for_pools(OLD).await;
+    ground.pool(pool("alpha", OLD, 1, &json!({}))).await;
+    Watch::new(&ground).settle().await;
+    let by = "hypershift.openshift.io/skip-release-image-validation";
+    ground
+        .change("one", json!({"metadata": {"annotations": {by: "true"}}}))
+        .await;
+    ground.change_pool("alpha", &to_release(NEW)).await;
+    let is_there = async || {
+        let events = ground.api::<Event>(Some(USERS)).list(&ListParams::default()).await.ok()?;
+        let mut told = events.into_iter().filter(|event| {
+            let is_of_pool = event.involved_object.name.as_deref() == Some("alpha");
+            is_of_pool && event.reason.as_deref() == Some("VersionSkewIgnored")
+        });
+        told.next()?.message
+    };
+    let told = ground.until("an event that tells of it", is_there).await;
+    assert!(told.contains(by) && told.contains("1.36.4"), "{told}");
+    let [status, reason, message] = ground.condition_of_pool("alpha", "SupportedVersionSkew").await.unwrap();
+    assert_eq!((&*status, &*reason), ("False", "UnsupportedSkew"));
+    assert!(message.contains("Nodes roll all the same") && message.contains(by), "{message}");
+    operators.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn machines_go_on_after_a_pause_whatever_else_is_wrong_with_their_pool() {
+    let ground = Ground::new(67).await;
+    let operators = ground.start().await;
+    ground.cluster_for_pools(OLD).await;
+    ground.pool(pool("alpha", OLD, 1, &json!({}))).await;
+    let mut watch = Watch::new(&ground);
+    watch.settle().await;
+    ground
+        .change_pool("alpha", &json!({"spec": {"pausedUntil": "true"}}))
+        .await;
+    watch.pass(Duration::from_mins(1)).await;
+    let paused = |now: &Snapshot| {
+        let all = now.deployments.values().chain(now.sets.values());
+        all.filter(|object| annotation(object, "cluster.x-k8s.io/paused") == "true")
+            .count()
+    };
+    assert_eq!(paused(&watch.look().await), 2, "the deployment and its set");
+    // Nothing can be made for it: its release is ahead, and nobody knows any more what its token stood for.
+    let secrets = ground.api::<Secret>(Some(INSIDE));
+    for secret in secrets.list(&ListParams::default()).await.unwrap() {
+        let name = secret.metadata.name.unwrap_or_default();
+        if name.starts_with("token-alpha-") {
+            secrets.delete(&name, &DeleteParams::default()).await.unwrap();
+        }
+    }
+    ground.change_pool("alpha", &to_release(NEW)).await;
+    ground
+        .change_pool("alpha", &json!({"spec": {"pausedUntil": null}}))
+        .await;
+    watch.pass(Duration::from_mins(1)).await;
+    assert_eq!(paused(&watch.look().await), 0);
     operators.stop().await;
 }

@@ -35,6 +35,7 @@ fn made(cluster: &HostedCluster, pool: &NodePool, spreads_by_topology: bool) -> 
     let facts = PoolFacts {
         cluster,
         pool,
+        pool_label: "workers",
         infra_id: "blue-abcde",
         namespace: "clusters-blue",
         boot_image: Some("registry.example.com/os:1"),
@@ -180,6 +181,7 @@ fn a_machine_without_an_image_is_not_made() {
     let facts = PoolFacts {
         cluster: &cluster,
         pool: &pool,
+        pool_label: "workers",
         infra_id: "blue-abcde",
         namespace: "clusters-blue",
         boot_image: None,
