@@ -35,7 +35,7 @@ use crate::{
     hosted::{Ground, Hosted},
     kubelet::World,
     moment,
-    nodes::{LEASE_SECONDS, Nodes},
+    nodes::{LEASE_SECONDS, Nodes, Renewals},
     settings::{Data, Images, Listeners, Mode, TwinSettings},
     tasks::Tasks,
 };
@@ -153,6 +153,7 @@ impl Inside {
             machine: Box::new(move |node, now| sight.machine(node, now)),
             is_whole: true,
             voice: |context, node| context.carrying(User::node(node)),
+            renewals: Renewals::default(),
         };
         controllers::register_hosted(&mut manager, &settings, &world, nodes);
         manager
