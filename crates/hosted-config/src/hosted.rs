@@ -31,6 +31,8 @@ use crate::{
 
 const NODE_LEASES: &str = "kube-node-lease";
 const AGENTS: &str = "app=konnectivity-agent";
+/// How many agents are asked while none answers.
+const MOST_AGENTS: usize = 3;
 /// How many leases are asked for at a time: one fresh one is proof enough, and usually on the first page.
 const LEASES: u32 = 100;
 /// How many pages are asked for while none is fresh, which is enough for ten thousand nodes.
@@ -114,21 +116,25 @@ async fn unready(client: &Client) -> Result<(i32, i32), Failure> {
     Ok((count(|node| !is_ready(node)), count(waits_for_network)))
 }
 
-/// Asks one agent for a line of its log: the answer comes from a kubelet, through the tunnel.
+/// Asks an agent for a line of its log: the answer comes from a kubelet, through the tunnel. Others are asked where one is
+/// silent, since its node may be the only one.
 async fn tunnel(remote: &Remote) -> Result<Option<Result<(), String>>, Failure> {
     let pods = Api::<Pod>::namespaced(remote.client().clone(), SYSTEM_NAMESPACE);
     let agents = pods
         .list(&ListParams::default().labels(AGENTS).fields("status.phase=Running"))
         .await?;
-    let Some(agent) = agents.items.first() else {
-        return Ok(None);
-    };
     let line = LogParams {
         tail_lines: Some(1),
         ..LogParams::default()
     };
-    let answer = pods.logs(&agent.name_any(), &line).await;
-    Ok(Some(answer.map(drop).map_err(|error| Failure::from(error).report())))
+    let mut told = None;
+    for agent in agents.items.iter().take(MOST_AGENTS) {
+        match pods.logs(&agent.name_any(), &line).await {
+            Ok(_) => return Ok(Some(Ok(()))),
+            Err(error) => told = Some(Err(Failure::from(error).report())),
+        }
+    }
+    Ok(told)
 }
 
 /// Takes away webhooks that would call the management side; gives back their names.
