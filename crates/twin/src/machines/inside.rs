@@ -36,6 +36,7 @@ use crate::{
     kubelet::World,
     moment,
     nodes::{LEASE_SECONDS, Nodes, Renewals},
+    selector::Labels,
     settings::{Data, Images, Listeners, Mode, TwinSettings},
     tasks::Tasks,
 };
@@ -185,33 +186,33 @@ struct Sight {
 impl Sight {
     /// Since when nothing is heard of the machine of a node. One that is not running is heard of as little as one that
     /// is not there.
-    fn silent_since(&self, node: &str, instance: Option<&Instance>, now: Timestamp) -> Option<Timestamp> {
-        let joined = instance.and_then(|instance| match instance.phase {
-            Phase::Running { since } => Some((since, &instance.labels)),
-            _ => None,
-        });
-        let Some((since, labels)) = joined else {
-            let known = moment::after_seconds(self.since, i64::from(LEASE_SECONDS));
-            return (known <= now).then_some(self.since);
-        };
-        let faults = self.settings.faults.of_machine(&self.namespace, node, labels);
-        silent_since(since, &faults, now)
+    fn silent_since(&self, instance: Option<&Instance>, now: Timestamp) -> Option<Timestamp> {
+        match instance.map(|instance| (&instance.phase, &instance.faults)) {
+            Some((Phase::Running { since }, faults)) => silent_since(*since, faults, now),
+            _ => {
+                let known = moment::after_seconds(self.since, i64::from(LEASE_SECONDS));
+                (known <= now).then_some(self.since)
+            }
+        }
     }
 
-    fn instance(&self, node: &str) -> Option<Instance> {
-        self.floor.get(&ObjectKey::namespaced(&self.namespace, node))
+    fn instance(&self, node: &str, now: Timestamp) -> Option<Instance> {
+        let faults = &self.settings.faults;
+        let key = ObjectKey::namespaced(&self.namespace, node);
+        let suffered = |labels: &Labels| faults.of_machine(&self.namespace, node, labels);
+        self.floor.see(&key, now, suffered)
     }
 
     fn is_silent(&self, node: &str) -> bool {
         let now = self.settings.clock.now();
-        let instance = self.instance(node);
-        self.settings.faults.is_gone(node) || self.silent_since(node, instance.as_ref(), now).is_some()
+        let instance = self.instance(node, now);
+        self.settings.faults.is_gone(node) || self.silent_since(instance.as_ref(), now).is_some()
     }
 
     fn machine(&self, node: &Node, now: Timestamp) -> crate::nodes::Machine {
         let name = node.name_any();
-        let instance = self.instance(&name);
-        let since = self.silent_since(&name, instance.as_ref(), now);
+        let instance = self.instance(&name, now);
+        let since = self.silent_since(instance.as_ref(), now);
         let mut machine = node::machine(node, instance.as_ref(), &self.settings.machines, since, now);
         if self.settings.faults.is_gone(&name) {
             (machine.is_silent, machine.is_gone) = (true, true);

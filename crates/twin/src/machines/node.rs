@@ -132,6 +132,7 @@ mod tests {
                 memory: "32Gi".to_owned(),
             },
             address: Ipv4Addr::LOCALHOST,
+            faults: Vec::new(),
         };
         let settings = MachineSettings::default();
         let look = |seconds| {

@@ -381,11 +381,16 @@ async fn a_silent_machine_is_heard_of_again() {
     let ground = Ground::new(|_| {}).await;
     ground.machine("pool-a-1").await;
     ground.node("pool-a-1", node_is_ready).await;
+    ground.world.pass(Duration::from_mins(10)).await;
     ground.break_machines(FaultKind::Silent {
         from: Duration::ZERO,
         until: Some(Duration::from_hours(1)),
     });
+    // What is heard last counts for forty seconds, however long the node has been there.
+    let broken = ground.world.clock.now();
     let node = ground.node("pool-a-1", |node| readiness(node) == "Unknown").await;
+    let elapsed = ground.world.clock.now().duration_since(broken).as_secs();
+    assert!((40..=61).contains(&elapsed), "{elapsed}");
     let taints = node.spec.unwrap().taints.unwrap();
     assert!(taints.iter().any(|taint| taint.key == "node.kubernetes.io/unreachable"));
     ground.world.pass(Duration::from_mins(45)).await;
