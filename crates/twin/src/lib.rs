@@ -18,6 +18,7 @@ mod controllers;
 mod faults;
 mod hosted;
 mod kubelet;
+mod logs;
 mod machines;
 mod moment;
 mod names;

@@ -17,7 +17,7 @@ use futures::{FutureExt as _, future::BoxFuture};
 use http::Request;
 use hyperplane_access::User;
 use hyperplane_apiserver::InProcess;
-use hyperplane_runtime::{Manager, ObjectKey, Settings, Watch};
+use hyperplane_runtime::{Manager, Settings, Watch};
 use hyperplane_seams::Random;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Node;
@@ -26,7 +26,8 @@ use thiserror::Error;
 use tower::{BoxError, Service};
 
 use super::{
-    floor::{Floor, Instance},
+    floor::Instance,
+    hearing::Hearing,
     instance::{Phase, silent_since},
     node,
 };
@@ -36,7 +37,6 @@ use crate::{
     kubelet::World,
     moment,
     nodes::{LEASE_SECONDS, Nodes, Renewals},
-    selector::Labels,
     settings::{Data, Images, Listeners, Mode, TwinSettings},
     tasks::Tasks,
 };
@@ -56,7 +56,7 @@ struct Refused(String);
 pub(crate) struct Inside {
     settings: TwinSettings,
     hosted: Arc<Hosted>,
-    floor: Arc<Floor>,
+    hearing: Hearing,
     tasks: Tasks,
     /// The clients of hosted clusters, by namespace.
     clients: Mutex<BTreeMap<String, Client>>,
@@ -65,11 +65,11 @@ pub(crate) struct Inside {
 }
 
 impl Inside {
-    pub(crate) fn new(settings: &TwinSettings, hosted: Arc<Hosted>, floor: Arc<Floor>, tasks: Tasks) -> Self {
+    pub(crate) fn new(settings: &TwinSettings, hosted: Arc<Hosted>, hearing: Hearing, tasks: Tasks) -> Self {
         Self {
             settings: settings.clone(),
             hosted,
-            floor,
+            hearing,
             tasks,
             clients: Mutex::default(),
             kept: Mutex::default(),
@@ -132,10 +132,12 @@ impl Inside {
             claims: manager.store(Watch::all()),
             namespaces: manager.store(Watch::all()),
             tasks: self.tasks.clone(),
+            // Nothing is hosted in there.
+            is_heard: Arc::new(|_, _| false),
         };
         let sight = Sight {
             namespace: namespace.to_owned(),
-            floor: Arc::clone(&self.floor),
+            hearing: self.hearing.clone(),
             settings: settings.clone(),
             since: settings.clock.now(),
         };
@@ -177,7 +179,7 @@ impl Inside {
 #[derive(Clone)]
 struct Sight {
     namespace: String,
-    floor: Arc<Floor>,
+    hearing: Hearing,
     settings: TwinSettings,
     /// When it was first looked. Machines that were there before are not all known at once.
     since: Timestamp,
@@ -197,10 +199,7 @@ impl Sight {
     }
 
     fn instance(&self, node: &str, now: Timestamp) -> Option<Instance> {
-        let faults = &self.settings.faults;
-        let key = ObjectKey::namespaced(&self.namespace, node);
-        let suffered = |labels: &Labels| faults.of_machine(&self.namespace, node, labels);
-        self.floor.see(&key, now, suffered)
+        self.hearing.instance(&self.namespace, node, now)
     }
 
     fn is_silent(&self, node: &str) -> bool {
