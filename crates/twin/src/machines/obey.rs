@@ -1,9 +1,10 @@
 //! From a payload to what the host would run: its files, its units, and the kubelet that they start. Pure. It reads the
 //! payload as a host does and knows nothing of who made it, so what it refuses would not have worked.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, io::Read as _};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use flate2::bufread::GzDecoder;
 use k8s_openapi::api::core::v1::Taint;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -11,6 +12,10 @@ use serde_json::{Value, json};
 use super::{data_url, unit};
 use crate::programs::{Address, Flags};
 
+/// The versions of Ignition configs that a host reads.
+pub(super) const VERSIONS: &[&str] = &["3.0.0", "3.1.0", "3.2.0", "3.3.0", "3.4.0", "3.5.0"];
+/// Bytes of a file that was packed: more than a whole configuration may have, and less than would hurt.
+const MOST_UNPACKED: u64 = 64 << 20;
 /// The unit whose start makes a host a node.
 const KUBELET: &str = "kubelet.service";
 /// The variable by which the unit of a kubelet may say which version it starts.
@@ -101,7 +106,7 @@ pub(crate) fn obey(payload: &[u8], hostname: &str) -> Result<Host, String> {
         let (line, column) = (error.line(), error.column());
         format!("ignition: the config cannot be parsed at line {line} column {column}")
     })?;
-    if !config.ignition.version.starts_with("3.") {
+    if !VERSIONS.contains(&config.ignition.version.as_str()) {
         return Err(format!(
             "ignition: unsupported config version {:?}",
             config.ignition.version
@@ -131,15 +136,25 @@ fn write(files: &[File]) -> Result<Files, String> {
         }
         let mut bytes = Vec::new();
         for contents in file.contents.iter().chain(&file.append) {
-            if contents.compression.as_deref().is_some_and(|kind| !kind.is_empty()) {
-                return Err(refused("compressed contents are more than this host reads"));
-            }
             let source = contents.source.as_deref().unwrap_or("data:,");
-            bytes.extend(data_url::decode(source).map_err(refused)?);
+            let content = data_url::decode(source).map_err(refused)?;
+            bytes.extend(match contents.compression.as_deref().unwrap_or_default() {
+                "" => content,
+                "gzip" => unpacked(&content).map_err(refused)?,
+                _ => return Err(refused("invalid compression method")),
+            });
         }
         written.insert(path.clone(), bytes);
     }
     Ok(written)
+}
+
+/// What gzip holds.
+fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, &'static str> {
+    let mut content = Vec::new();
+    let mut reader = GzDecoder::new(bytes).take(MOST_UNPACKED);
+    reader.read_to_end(&mut content).map_err(|_| "it is not gzip")?;
+    Ok(content)
 }
 
 fn text(files: &Files, path: &str) -> Result<String, String> {
