@@ -7,6 +7,7 @@
 //!                               └─► providerID, addresses, provisioned     inside: kubelets ◄─┘
 //! ```
 
+mod configuration;
 mod data_url;
 mod fetch;
 mod floor;

@@ -9,8 +9,8 @@ use k8s_openapi::api::core::v1::Taint;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{data_url, unit};
-use crate::programs::{Address, Flags};
+use super::{configuration::check, data_url, unit};
+use crate::programs::{Address, Flags, kubelet_flags};
 
 /// The versions of Ignition configs that a host reads.
 pub(super) const VERSIONS: &[&str] = &["3.0.0", "3.1.0", "3.2.0", "3.3.0", "3.4.0", "3.5.0"];
@@ -97,7 +97,7 @@ struct DropIn {
 }
 
 /// The files of a host.
-type Files = BTreeMap<String, Vec<u8>>;
+pub(super) type Files = BTreeMap<String, Vec<u8>>;
 
 /// What the host of a name becomes by a payload, or why it does not join, in the words of whoever stops.
 pub(crate) fn obey(payload: &[u8], hostname: &str) -> Result<Host, String> {
@@ -157,7 +157,7 @@ fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, &'static str> {
     Ok(content)
 }
 
-fn text(files: &Files, path: &str) -> Result<String, String> {
+pub(super) fn text(files: &Files, path: &str) -> Result<String, String> {
     let bytes = files
         .get(path)
         .ok_or_else(|| format!("open {path}: no such file or directory"))?;
@@ -183,7 +183,7 @@ fn run(command: &[String], files: &Files) -> Result<Host, String> {
     if program.rsplit('/').next() != Some("kubelet") {
         return Err(format!("{program} is not a kubelet"));
     }
-    let flags = Flags::loose(arguments);
+    let flags = kubelet_flags(arguments)?;
     let path = flags.last("config").ok_or("--config is not given")?;
     let configuration: Value =
         serde_saphyr::from_str(&text(files, path)?).map_err(|_| format!("{path} is not YAML"))?;
@@ -210,19 +210,6 @@ fn run(command: &[String], files: &Files) -> Result<Host, String> {
         pods: configuration["maxPods"].as_u64().and_then(|pods| pods.try_into().ok()),
         version: None,
     })
-}
-
-/// Whether a kubelet starts with a configuration.
-fn check(configuration: &Value, files: &Files) -> Result<(), String> {
-    let api_version = configuration["apiVersion"].as_str().unwrap_or_default();
-    if configuration["kind"] != "KubeletConfiguration" || !api_version.starts_with("kubelet.config.k8s.io/") {
-        return Err("it is no KubeletConfiguration".to_owned());
-    }
-    let authority = configuration["authentication"]["x509"]["clientCAFile"].as_str();
-    if let Some(path) = authority.filter(|path| !path.is_empty()) {
-        text(files, path).map_err(|why| format!("authentication.x509.clientCAFile: {why}"))?;
-    }
-    Ok(())
 }
 
 /// A kubeconfig that can be used, with the files that it names put in.

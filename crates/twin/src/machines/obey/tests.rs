@@ -86,7 +86,7 @@ fn a_drop_in_may_start_another_kubelet() {
 #[test]
 fn a_host_that_does_not_join_says_why() {
     type Break = fn(&mut Value);
-    let cases: [(Break, &str); 15] = [
+    let cases: [(Break, &str); 16] = [
         (
             |payload| payload["ignition"]["version"] = json!("2.2.0"),
             "ignition: unsupported config version \"2.2.0\"",
@@ -118,6 +118,16 @@ fn a_host_that_does_not_join_says_why() {
         (
             |payload| payload["ignition"]["version"] = json!("3.9.0"),
             "ignition: unsupported config version \"3.9.0\"",
+        ),
+        (
+            |payload| {
+                let unit = payload["systemd"]["units"][0]["contents"]
+                    .as_str()
+                    .unwrap()
+                    .replace("--config=", "--confg=");
+                payload["systemd"]["units"][0]["contents"] = json!(unit);
+            },
+            "kubelet: Error: unknown flag: --confg",
         ),
         (
             |payload| payload["systemd"]["units"][0]["enabled"] = json!(false),
