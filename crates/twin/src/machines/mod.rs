@@ -19,8 +19,10 @@ mod kinds;
 mod node;
 mod obey;
 mod provider;
+mod script;
 mod settings;
 mod stub;
+mod systemd;
 mod unit;
 
 use std::{collections::BTreeSet, sync::Arc};

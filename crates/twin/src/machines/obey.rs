@@ -9,7 +9,12 @@ use k8s_openapi::api::core::v1::Taint;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{configuration::check, data_url, unit};
+use super::{
+    configuration::check,
+    data_url,
+    systemd::{self, Unit},
+    unit,
+};
 use crate::programs::{Address, Flags, kubelet_flags};
 
 /// The versions of Ignition configs that a host reads.
@@ -80,22 +85,6 @@ struct Systemd {
     units: Vec<Unit>,
 }
 
-#[derive(Deserialize)]
-struct Unit {
-    name: String,
-    enabled: Option<bool>,
-    mask: Option<bool>,
-    contents: Option<String>,
-    #[serde(default)]
-    dropins: Vec<DropIn>,
-}
-
-#[derive(Deserialize)]
-struct DropIn {
-    name: String,
-    contents: Option<String>,
-}
-
 /// The files of a host.
 pub(super) type Files = BTreeMap<String, Vec<u8>>;
 
@@ -112,11 +101,15 @@ pub(crate) fn obey(payload: &[u8], hostname: &str) -> Result<Host, String> {
             config.ignition.version
         ));
     }
-    let files = write(&config.storage.files)?;
-    let kubelet = config.systemd.units.iter().find(|unit| unit.name == KUBELET);
-    let kubelet = kubelet.filter(|unit| unit.enabled == Some(true) && unit.mask != Some(true));
+    let mut files = write(&config.storage.files)?;
+    let units = &config.systemd.units;
+    let kubelet = units.iter().find(|unit| unit.name == KUBELET && unit.is_started());
     let kubelet = kubelet.ok_or_else(|| format!("systemd: {KUBELET} is not enabled, so nothing joins"))?;
-    let (command, version) = start(kubelet, hostname, &files)?;
+    let refused = |why: String| format!("systemd: {KUBELET}: {why}");
+    systemd::prepare(kubelet, units, hostname, &mut files).map_err(refused)?;
+    let read = |path: &str| text(&files, path).ok();
+    let command = unit::command(&kubelet.texts(), hostname, &read).map_err(refused)?;
+    let version = unit::variable(&kubelet.texts(), VERSION, &read);
     let mut host = run(&command, &files).map_err(|why| format!("kubelet: {why}"))?;
     host.version = version.map(|version| format!("v{}", version.trim_start_matches('v')));
     Ok(host)
@@ -162,19 +155,6 @@ pub(super) fn text(files: &Files, path: &str) -> Result<String, String> {
         .get(path)
         .ok_or_else(|| format!("open {path}: no such file or directory"))?;
     String::from_utf8(bytes.clone()).map_err(|_| format!("{path} is no text"))
-}
-
-/// The command line of a unit, and the version that it says it starts.
-fn start(unit: &Unit, hostname: &str, files: &Files) -> Result<(Vec<String>, Option<String>), String> {
-    let mut dropins: Vec<&DropIn> = unit.dropins.iter().collect();
-    dropins.sort_by(|one, other| one.name.cmp(&other.name));
-    let texts: Vec<&str> = std::iter::once(unit.contents.as_deref())
-        .chain(dropins.iter().map(|dropin| dropin.contents.as_deref()))
-        .flatten()
-        .collect();
-    let read = |path: &str| text(files, path).ok();
-    let command = unit::command(&texts, hostname, &read).map_err(|why| format!("systemd: {}: {why}", unit.name))?;
-    Ok((command, unit::variable(&texts, VERSION, &read)))
 }
 
 /// Starts the kubelet: its flags, its configuration and what both name.
