@@ -33,6 +33,8 @@ pub(crate) struct Host {
     pub(crate) bootstrap: Value,
     /// The identity that the kubelet was told to have.
     pub(crate) provider_id: Option<String>,
+    /// Whether a cloud tells it who it is.
+    pub(crate) has_cloud: bool,
     /// The labels that it gives its Node.
     pub(crate) labels: BTreeMap<String, String>,
     /// The taints that it gives its Node.
@@ -184,6 +186,7 @@ fn run(command: &[String], files: &Files) -> Result<Host, String> {
     Ok(Host {
         bootstrap,
         provider_id: provider_id.filter(|id| !id.is_empty()).map(str::to_owned),
+        has_cloud: flags.last("cloud-provider") == Some("external"),
         labels: labels(&flags)?,
         taints,
         asks_to_serve: configuration["serverTLSBootstrap"] == true,

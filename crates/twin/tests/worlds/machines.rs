@@ -196,7 +196,7 @@ fn payload(root: &Authority) -> Value {
     let configuration =
         "kind: KubeletConfiguration\napiVersion: kubelet.config.k8s.io/v1beta1\nserverTLSBootstrap: true\n";
     let unit = "[Service]\nExecStart=/usr/bin/kubelet --config=/etc/kubernetes/kubelet.conf \
-        --bootstrap-kubeconfig=/etc/kubernetes/bootstrap --kubeconfig=/var/lib/kubelet/kubeconfig\n";
+        --bootstrap-kubeconfig=/etc/kubernetes/bootstrap --kubeconfig=/var/lib/kubelet/kubeconfig --provider-id=kubevirt://%H\n";
     let file = |path: &str, text: &str| json!({"path": path, "mode": 420, "contents": {"source": data_url(text)}});
     json!({
         "ignition": {"version": "3.2.0"},

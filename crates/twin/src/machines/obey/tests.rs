@@ -1,5 +1,7 @@
 //! What a host becomes by a payload, and what stops it, by tables.
 
+mod rendered;
+
 use std::io::Write as _;
 
 use flate2::{Compression, write::GzEncoder};
