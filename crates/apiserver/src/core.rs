@@ -1,6 +1,6 @@
 //! The heart that all verbs share: the store, what is served, and the parameters of this server. Knows no HTTP.
 
-use std::sync::{Arc, PoisonError, RwLock, atomic::AtomicU64};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, atomic::AtomicU64};
 
 use hyperplane_access::Policy;
 use hyperplane_seams::{Clock, Entropy};
@@ -13,6 +13,7 @@ use crate::{
     limits::Limits,
     object::Object,
     registry::{Registry, Served},
+    subresources::log::Logs,
 };
 
 /// What verbs, subresources and controllers work on.
@@ -26,6 +27,8 @@ pub(crate) struct Core {
     pub limits: Limits,
     /// Changes before this revision are not told: what happened before a new server was ready is seen by listing.
     pub floor: AtomicU64,
+    /// Who answers for kubelets, where somebody does.
+    pub logs: OnceLock<Logs>,
     /// Cancelled when the server ends.
     pub stop: CancellationToken,
 }

@@ -51,4 +51,5 @@ pub use self::{
     object::Object,
     server::{Controllers, FrontSettings, Settings, Shared},
     service::{InProcess, Server},
+    subresources::log::{LogFailure, LogRequest, Logs},
 };

@@ -24,7 +24,7 @@ use crate::{
     call::Call,
     paths, reading,
     registry::Served,
-    render::{EventWriter, Rendering, UNCACHED, with_warnings},
+    render::{EventWriter, Rendering, UNCACHED, respond, with_warnings},
     service::{Asked, Server},
     slots::{Slot, Slots},
     subresources,
@@ -33,6 +33,9 @@ use crate::{
 
 /// Paths under which the object itself is read.
 const OF_THE_OBJECT: [&str; 5] = ["", "approval", "ephemeralcontainers", "resize", "status"];
+
+/// What logs are.
+const PLAIN_TEXT: &str = "text/plain";
 
 /// The patches that are understood.
 const PATCHES: [&str; 3] = [
@@ -272,6 +275,14 @@ impl Exchange<'_> {
 
     async fn get(&self) -> Result<Response<Body>, Failure> {
         let call = self.call(&WriteOptions::default());
+        if let ("pods", "log", Some(logs)) = (
+            self.served.resource.plural.as_str(),
+            call.subresource.as_str(),
+            self.server.core.logs.get(),
+        ) {
+            let log = subresources::log::get(&self.server.core, logs, &call, self.asked.query())?;
+            return Ok(respond(StatusCode::OK, PLAIN_TEXT, log, &call.warnings));
+        }
         if !OF_THE_OBJECT.contains(&call.subresource.as_str()) {
             let answer = subresources::get(&self.server.core, &call)?;
             return Ok(self.rendering.value(StatusCode::OK, &answer, &call.warnings));

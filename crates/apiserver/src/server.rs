@@ -2,7 +2,7 @@
 //! crate spawns nothing: who opens a server decides where its writer and its controllers run.
 
 use std::sync::{
-    Arc,
+    Arc, OnceLock,
     atomic::{AtomicU64, Ordering},
 };
 
@@ -32,6 +32,7 @@ use crate::{
     registry::Registry,
     service::Server,
     slots::Slots,
+    subresources::log::Logs,
 };
 
 /// What is the same for all servers of a process: the built-in resources and what was compiled of them.
@@ -165,6 +166,7 @@ impl Server {
             entropy: settings.entropy.clone(),
             limits: settings.limits,
             floor: AtomicU64::new(0),
+            logs: OnceLock::new(),
             stop: CancellationToken::new(),
         };
         definitions::restore(&core, &observers.definitions);
@@ -203,6 +205,12 @@ impl Server {
             core: Arc::clone(&self.core),
             front: Arc::new(front.build(audit)),
         }
+    }
+
+    /// Lets somebody answer for the kubelets of the cluster: whoever runs its pods comes after the server. Only the first
+    /// one does.
+    pub fn answer_logs(&self, logs: Logs) {
+        self.core.logs.get_or_init(|| logs);
     }
 
     /// Creates what every cluster begins with. The writer must run.

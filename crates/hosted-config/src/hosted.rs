@@ -23,7 +23,7 @@ use serde::de::DeserializeOwned;
 pub(crate) use self::removal::remove_cloud_resources;
 use crate::{
     node_metadata::is_marked,
-    nodes::{Nodes, is_ready, waits_for_network},
+    nodes::{Nodes, is_fresh, is_ready, newest, waits_for_network},
     objects::{DAEMON_SETS, DEPLOYMENTS, SYSTEM_NAMESPACE},
     rollout::Rollout,
     webhooks::leads_to_service,
@@ -31,8 +31,12 @@ use crate::{
 
 const NODE_LEASES: &str = "kube-node-lease";
 const AGENTS: &str = "app=konnectivity-agent";
-/// How many leases are looked at: one fresh one is proof enough.
+/// How many agents are asked while none answers.
+const MOST_AGENTS: usize = 3;
+/// How many leases are asked for at a time: one fresh one is proof enough, and usually on the first page.
 const LEASES: u32 = 100;
+/// How many pages are asked for while none is fresh, which is enough for ten thousand nodes.
+const MOST_PAGES: usize = 100;
 
 /// The version of Kubernetes that the API server has.
 pub(crate) async fn version(remote: &Remote) -> Result<Version, Failure> {
@@ -56,7 +60,7 @@ pub(crate) async fn rollouts(remote: &Remote) -> Result<Vec<Rollout>, Failure> {
 }
 
 /// What there is to know of the nodes. Their statuses are large, and read only while something does not run on them.
-pub(crate) async fn nodes(remote: &Remote, rollouts: &[Rollout]) -> Result<Nodes, Failure> {
+pub(crate) async fn nodes(remote: &Remote, rollouts: &[Rollout], now: Timestamp) -> Result<Nodes, Failure> {
     let client = remote.client();
     let nodes = Api::<PartialObjectMeta<Node>>::all(client.clone())
         .list(&ListParams::default())
@@ -68,13 +72,8 @@ pub(crate) async fn nodes(remote: &Remote, rollouts: &[Rollout]) -> Result<Nodes
     let unmarked = nodes.items.iter().filter(|node| !is_marked(*node));
     let unmarked = unmarked.filter_map(|node| Some((node.name_any(), node.creation_timestamp()?.0)));
     let unmarked = unmarked.collect();
-    let leases = Api::<Lease>::namespaced(client.clone(), NODE_LEASES);
-    let leases = leases.list(&ListParams::default().limit(LEASES)).await?;
-    let renewals = leases
-        .items
-        .iter()
-        .filter_map(|lease| lease.spec.as_ref()?.renew_time.as_ref());
-    let last_renewal: Option<Timestamp> = renewals.map(|time| time.0).max();
+    let names = nodes.items.iter().map(ResourceExt::name_any).collect();
+    let last_renewal = last_renewal(client, &names, now).await?;
     let tunnel = tunnel(remote).await?;
     let (away, without_network) = if rollouts.iter().all(Rollout::is_healthy) {
         (0, 0)
@@ -91,6 +90,22 @@ pub(crate) async fn nodes(remote: &Remote, rollouts: &[Rollout]) -> Result<Nodes
     })
 }
 
+/// When a node that is there last renewed its lease: some moment that is fresh, or else the last one.
+async fn last_renewal(client: &Client, names: &BTreeSet<String>, now: Timestamp) -> Result<Option<Timestamp>, Failure> {
+    let api = Api::<Lease>::namespaced(client.clone(), NODE_LEASES);
+    let mut page = ListParams::default().limit(LEASES);
+    let mut last = None;
+    for _ in 0..MOST_PAGES {
+        let leases = api.list(&page).await?;
+        last = last.max(newest(&leases.items, names));
+        match leases.metadata.continue_.filter(|token| !token.is_empty()) {
+            Some(token) if !last.is_some_and(|last| is_fresh(last, now)) => page = page.continue_token(&token),
+            _ => break,
+        }
+    }
+    Ok(last)
+}
+
 /// How many nodes are not ready, and how many of them for want of a network plugin.
 async fn unready(client: &Client) -> Result<(i32, i32), Failure> {
     let nodes = Api::<Node>::all(client.clone()).list(&ListParams::default()).await?;
@@ -101,21 +116,25 @@ async fn unready(client: &Client) -> Result<(i32, i32), Failure> {
     Ok((count(|node| !is_ready(node)), count(waits_for_network)))
 }
 
-/// Asks one agent for a line of its log: the answer comes from a kubelet, through the tunnel.
+/// Asks an agent for a line of its log: the answer comes from a kubelet, through the tunnel. Others are asked where one is
+/// silent, since its node may be the only one.
 async fn tunnel(remote: &Remote) -> Result<Option<Result<(), String>>, Failure> {
     let pods = Api::<Pod>::namespaced(remote.client().clone(), SYSTEM_NAMESPACE);
     let agents = pods
         .list(&ListParams::default().labels(AGENTS).fields("status.phase=Running"))
         .await?;
-    let Some(agent) = agents.items.first() else {
-        return Ok(None);
-    };
     let line = LogParams {
         tail_lines: Some(1),
         ..LogParams::default()
     };
-    let answer = pods.logs(&agent.name_any(), &line).await;
-    Ok(Some(answer.map(drop).map_err(|error| Failure::from(error).report())))
+    let mut told = None;
+    for agent in agents.items.iter().take(MOST_AGENTS) {
+        match pods.logs(&agent.name_any(), &line).await {
+            Ok(_) => return Ok(Some(Ok(()))),
+            Err(error) => told = Some(Err(Failure::from(error).report())),
+        }
+    }
+    Ok(told)
 }
 
 /// Takes away webhooks that would call the management side; gives back their names.

@@ -1,9 +1,15 @@
 //! What the nodes tell of the way between them and the control plane, in both directions. Pure.
 
+use std::collections::BTreeSet;
+
 use hyperplane_api::constants::{conditions::hosted_control_plane as types, ours, reasons};
 use hyperplane_runtime::conditions::Observation;
 use jiff::{SignedDuration, Timestamp};
-use k8s_openapi::api::core::v1::{Node, NodeCondition};
+use k8s_openapi::api::{
+    coordination::v1::Lease,
+    core::v1::{Node, NodeCondition},
+};
+use kube::ResourceExt as _;
 
 /// A node that renewed its lease within this time reaches the API server; kubelets renew every ten seconds.
 const FRESH: SignedDuration = SignedDuration::from_mins(5);
@@ -33,6 +39,18 @@ pub(crate) fn conditions(nodes: &Nodes, now: Timestamp) -> Vec<Observation> {
     let mut conditions = vec![to_nodes(nodes), from_nodes(nodes, now)];
     conditions.extend((nodes.count > 0).then(|| network(nodes)));
     conditions
+}
+
+/// Whether a lease that was renewed at a moment still proves something.
+pub(crate) fn is_fresh(renewal: Timestamp, now: Timestamp) -> bool {
+    now.duration_since(renewal) <= FRESH
+}
+
+/// The last renewal among leases of nodes that are there. A lease may outlive its node, and then proves nothing.
+pub(crate) fn newest(leases: &[Lease], nodes: &BTreeSet<String>) -> Option<Timestamp> {
+    let of_nodes = leases.iter().filter(|lease| nodes.contains(&lease.name_any()));
+    let renewals = of_nodes.filter_map(|lease| lease.spec.as_ref()?.renew_time.as_ref());
+    renewals.map(|time| time.0).max()
 }
 
 /// Whether a node is ready.
@@ -90,7 +108,7 @@ fn from_nodes(nodes: &Nodes, now: Timestamp) -> Observation {
     match nodes.last_renewal {
         _ if nodes.count == 0 => nobody(condition),
         // Which second it was is not told: the text must not change while nothing happens.
-        Some(last) if now.duration_since(last) <= FRESH => {
+        Some(last) if is_fresh(last, now) => {
             Observation::holds(condition, reasons::AS_EXPECTED.as_str(), "Nodes reach the API server")
         }
         Some(last) => {
@@ -163,6 +181,20 @@ mod tests {
             let expected = expected.map(|(status, reason)| (status, reason.to_owned()));
             assert_eq!(statuses(&nodes, 1200), expected, "{nodes:?}");
         }
+    }
+
+    #[test]
+    fn leases_of_nodes_that_are_gone_prove_nothing() {
+        let lease = |name: &str, seconds: i64| -> Lease {
+            let renewed = Timestamp::constant(seconds, 0).to_string();
+            let lease = serde_json::json!({"metadata": {"name": name}, "spec": {"renewTime": renewed}});
+            serde_json::from_value(lease).unwrap()
+        };
+        let leases = [lease("gone", 900), lease("a", 500), lease("b", 700), Lease::default()];
+        let newest_of = |names: &[&str]| newest(&leases, &names.iter().map(|name| (*name).to_owned()).collect());
+        assert_eq!(newest_of(&["a", "b"]), Some(Timestamp::constant(700, 0)));
+        assert_eq!(newest_of(&["a"]), Some(Timestamp::constant(500, 0)));
+        assert_eq!(newest_of(&["new"]), None);
     }
 
     fn node(status: &str, message: &str) -> Node {

@@ -10,7 +10,7 @@ use std::{
 use anyhow::Context as _;
 use clap::Args;
 use hyperplane_apiserver::ServiceRange;
-use hyperplane_twin::{Data, Listeners, Programs};
+use hyperplane_twin::{Data, HEARTBEAT, Listeners, Programs};
 use hyperplane_world::{Embedded, Roles};
 
 use crate::{
@@ -89,6 +89,7 @@ async fn start(arguments: &Arguments, running: &Running) -> anyhow::Result<Parts
         .context("the management cluster cannot be set up")?;
     let mut settings = embedded.twin_settings();
     settings.listeners = Listeners::Loopback;
+    settings.machines.heartbeat = Some(HEARTBEAT);
     settings.programs = Programs::judged_by(programs::judge);
     settings.data = data(arguments);
     let twin = embedded.twin(settings);

@@ -17,7 +17,7 @@ use crate::{
     budgets::Budgets,
     kubelet::{Kubelet, References, World},
     network::{Network, Sockets},
-    nodes::{Evictions, Machine, Nodes, Voice, common},
+    nodes::{Evictions, Machine, Nodes, Renewals, Voice, common},
     pods,
     scheduler::{self, Scheduler, waiting},
     selector,
@@ -74,6 +74,7 @@ fn of_management(settings: &TwinSettings) -> Nodes {
         machine: Box::new(move |node, _| Machine::of_management(node, &of_nodes, &faults)),
         is_whole: settings.mode == Mode::Whole,
         voice: common,
+        renewals: Renewals::default(),
     }
 }
 

@@ -65,7 +65,8 @@ pub enum FaultKind {
     BrokenIgnition,
     /// The machine is configured, and its kubelet never asks for a certificate.
     NeverJoins,
-    /// Nothing is heard of the machine for some time, counted from the moment at which it joined.
+    /// Nothing is heard of the machine for some time, counted from the moment at which it joined; where it had joined
+    /// before this began to go wrong, from the moment at which that was noticed.
     Silent {
         /// When that begins.
         from: Duration,

@@ -18,6 +18,7 @@ mod controllers;
 mod faults;
 mod hosted;
 mod kubelet;
+mod logs;
 mod machines;
 mod moment;
 mod names;
@@ -41,7 +42,7 @@ pub use self::{
     faults::{Fault, FaultKind, FaultSelector, Faults},
     machines::{MachineKind, MachineSettings},
     network::{Connection, Listener, Network, Stream},
-    nodes::{LABEL, NodeError},
+    nodes::{HEARTBEAT, LABEL, NodeError},
     settings::{Data, Images, Listeners, Mode, NodeSettings, Pace, Program, Programs, TwinSettings, Work},
     twin::{Twin, TwinError},
 };

@@ -1,16 +1,20 @@
 //! Nodes: those of the management cluster are made at the start; what is told of them, and of those that joined hosted
 //! clusters, is kept as it is; pods leave them when they are gone. Owns Nodes that carry the twin's label, and no others.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
-use hyperplane_runtime::{Applied, Context, Failure, Next, Reconciler, Store};
+use hyperplane_runtime::{Applied, Context, Failure, Next, ObjectKey, Reconciler, Store};
 use jiff::Timestamp;
 use k8s_openapi::{
     api::{
         coordination::v1::{Lease, LeaseSpec},
         core::v1::{Node, NodeCondition, Pod, Taint},
     },
-    apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta},
+    apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta, OwnerReference},
 };
 use kube::{
     Api, Client, ResourceExt,
@@ -37,6 +41,8 @@ const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 const NOT_READY: &str = "node.kubernetes.io/not-ready";
 /// How often it is looked whether a node went or came back: faults change without an event.
 pub(crate) const LOOK: Duration = Duration::from_secs(10);
+/// How often kubelets tell that they live, where somebody looks at it; the kubelet's.
+pub const HEARTBEAT: Duration = Duration::from_secs(10);
 /// How long a heartbeat counts; the kubelet's.
 pub(crate) const LEASE_SECONDS: i32 = 40;
 /// The kubelet of machines of which nobody says which they have.
@@ -131,6 +137,35 @@ pub(crate) struct Nodes {
     pub(crate) is_whole: bool,
     /// As whom kubelets write.
     pub(crate) voice: Voice,
+    /// When each node last told that it lives, by its name and uid.
+    pub(crate) renewals: Renewals,
+}
+
+/// When Leases were renewed. In memory only: a twin that starts anew renews all of them, as kubelets do that start.
+#[derive(Default)]
+pub(crate) struct Renewals(Mutex<BTreeMap<String, (String, Timestamp)>>);
+
+impl Renewals {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<String, (String, Timestamp)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// For how long the Lease of a node need not be renewed. A clock that was set back is no reason to wait.
+    fn rest(&self, node: &Node, interval: Duration, now: Timestamp) -> Duration {
+        let uid = node.uid().unwrap_or_default();
+        let last = self
+            .all()
+            .get(&node.name_any())
+            .filter(|last| last.0 == uid)
+            .map(|last| last.1);
+        let last = last.filter(|last| *last <= now);
+        last.map_or(Duration::ZERO, |last| moment::until(moment::after(last, interval), now))
+    }
+
+    fn note(&self, node: &Node, now: Timestamp) {
+        self.all()
+            .insert(node.name_any(), (node.uid().unwrap_or_default(), now));
+    }
 }
 
 /// The surroundings in which the kubelet of a node writes.
@@ -188,6 +223,8 @@ impl Machine {
 impl Reconciler for Nodes {
     type Object = Node;
 
+    const SWEEPS: bool = true;
+
     async fn reconcile(&self, context: &Context, node: Arc<Node>) -> Result<Next, Failure> {
         if !is_ours(&node, &self.twin) {
             return Ok(Next::OnChange);
@@ -216,16 +253,29 @@ impl Reconciler for Nodes {
             self.taint(context, node, is_gone, now).await?;
         }
         match self.heartbeat {
-            Some(interval) if !is_gone => {
-                own.apply(&lease(&node, now)).await?;
-                Ok(Next::After(interval.min(LOOK)))
-            }
+            Some(interval) if !is_gone => Ok(Next::After(self.renew(&own, &node, interval, now).await?.min(LOOK))),
             _ => Ok(Next::After(LOOK)),
         }
+    }
+
+    async fn sweep(&self, _: &Context, key: &ObjectKey) -> Result<(), Failure> {
+        self.renewals.all().remove(&key.name);
+        Ok(())
     }
 }
 
 impl Nodes {
+    /// Renews the Lease of a node when that is due, and says when it is again.
+    async fn renew(&self, own: &Context, node: &Node, interval: Duration, now: Timestamp) -> Result<Duration, Failure> {
+        let rest = self.renewals.rest(node, interval, now);
+        if !rest.is_zero() {
+            return Ok(rest);
+        }
+        own.apply(&lease(node, now)).await?;
+        self.renewals.note(node, now);
+        Ok(interval)
+    }
+
     /// Puts the taints on that keep pods away from a node that is gone or new, and takes them off.
     async fn taint(&self, context: &Context, node: &Node, is_gone: bool, now: Timestamp) -> Result<(), Failure> {
         let known = node
@@ -274,6 +324,7 @@ fn status(node: &Node, machine: &Machine, now: Timestamp) -> Value {
             status: status.to_owned(),
             reason: Some(reason.to_owned()),
             message: Some(message.to_owned()),
+            // A status is posted when it changes. That a node lives is told by its Lease, which is small.
             last_heartbeat_time: Some(since.clone()),
             last_transition_time: Some(since),
         }
@@ -307,6 +358,14 @@ fn lease(node: &Node, now: Timestamp) -> Lease {
         metadata: ObjectMeta {
             name: Some(node.name_any()),
             namespace: Some(LEASES.to_owned()),
+            // As the kubelet has it (pkg/kubelet/util/nodelease.go), so that a Lease goes with its node.
+            owner_references: Some(vec![OwnerReference {
+                api_version: "v1".to_owned(),
+                kind: "Node".to_owned(),
+                name: node.name_any(),
+                uid: node.uid().unwrap_or_default(),
+                ..OwnerReference::default()
+            }]),
             ..ObjectMeta::default()
         },
         spec: Some(LeaseSpec {
@@ -386,6 +445,22 @@ mod tests {
             .map(|number| build("t", &settings, number).labels()[ZONE].clone())
             .collect();
         assert_eq!(zones, ["zone-a", "zone-b", "zone-c", "zone-a", "zone-b"]);
+    }
+
+    #[test]
+    fn a_lease_is_renewed_once_per_interval() {
+        let now: Timestamp = "2026-01-02T03:04:05Z".parse().unwrap();
+        let node =
+            |uid: &str| -> Node { serde_json::from_value(json!({"metadata": {"name": "a", "uid": uid}})).unwrap() };
+        let (renewals, interval) = (Renewals::default(), Duration::from_mins(1));
+        assert_eq!(renewals.rest(&node("1"), interval, now), Duration::ZERO);
+        renewals.note(&node("1"), now);
+        for (uid, seconds, rest) in [("1", 0, 60), ("1", 20, 40), ("1", 60, 0), ("1", -5, 0), ("2", 20, 0)] {
+            let now = moment::after_seconds(now, seconds);
+            assert_eq!(renewals.rest(&node(uid), interval, now), Duration::from_secs(rest));
+        }
+        let lease = lease(&node("1"), now);
+        assert_eq!(lease.metadata.owner_references.unwrap()[0].uid, "1");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use hyperplane_apiserver::Logs;
 use hyperplane_runtime::{Manager, ManagerError, Settings, Watch};
 use kube::Client;
 use thiserror::Error;
@@ -12,7 +13,8 @@ use crate::{
     controllers,
     hosted::{Ground, Hosted},
     kubelet::World,
-    machines::Machines,
+    logs,
+    machines::{Floor, Hearing, Machines},
     network::Network,
     nodes::{self, NodeError},
     settings::TwinSettings,
@@ -51,6 +53,12 @@ impl Twin {
         of_manager.limits = settings.limits;
         let manager = Manager::new(client.clone(), of_manager);
         let tasks = Tasks::default();
+        let hearing = Hearing {
+            floor: Arc::new(Floor::default()),
+            faults: settings.faults.clone(),
+            clock: settings.clock.clone(),
+        };
+        let of_logs = hearing.clone();
         let ground = Ground {
             clock: settings.clock.clone(),
             entropy: settings.entropy.clone(),
@@ -59,6 +67,7 @@ impl Twin {
             claims: manager.store(Watch::all()),
             namespaces: manager.store(Watch::all()),
             tasks: tasks.clone(),
+            is_heard: Arc::new(move |namespace, node| of_logs.is_heard(namespace, node)),
         };
         let faults = settings.faults.clone();
         let world = Arc::new(World::new(
@@ -69,7 +78,7 @@ impl Twin {
             tasks.clone(),
         ));
         let network = Network::new(Arc::clone(&world), tasks.clone(), settings.clock.clone());
-        let machines = Machines::new(&settings, &world, &network, &tasks);
+        let machines = Machines::new(&settings, hearing, &world, &network, &tasks);
         Self {
             client,
             settings,
@@ -84,6 +93,12 @@ impl Twin {
     /// The way to hosted clusters. It leads somewhere as soon as the twin runs.
     pub fn network(&self) -> Network {
         self.network.clone()
+    }
+
+    /// Who answers for the kubelets of the management cluster, for an API server that can ask.
+    pub fn logs(&self) -> Logs {
+        let faults = self.settings.faults.clone();
+        logs::of_nodes(move |node| !faults.is_gone(node))
     }
 
     /// Runs until `stop`. Dropping the future instead is like a crash: what hosted clusters keep on a disk is there.

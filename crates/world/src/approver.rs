@@ -1,12 +1,13 @@
 //! The approver of machines' certificates, where no pod has files: the hosted cluster is reached over the network of the twin
-//! with the kubeconfig of its administrator, because the one of the approver's account asks for a token that a container
-//! beside it would have fetched into a file. Everything else is the program as it is.
+//! with the kubeconfig of its administrator, who speaks for the approver's account, because the kubeconfig of that asks for
+//! a token that a container beside it would have fetched into a file. There it may do what the account may do, and no more.
+//! Everything else is the program as it is.
 
 use std::time::Duration;
 
-use hyperplane_api::constants::objects::{keys, kubeconfigs};
+use hyperplane_api::constants::objects::{components, keys, kubeconfigs};
 use hyperplane_machine_approver::run_between;
-use hyperplane_runtime::{Clock, Settings as ManagerSettings};
+use hyperplane_runtime::{Clock, Identity, IdentityLayer, IdentityMode, Settings as ManagerSettings};
 use hyperplane_twin::{Network, Program};
 use k8s_openapi::api::core::v1::Secret;
 use kube::{Api, Client};
@@ -15,6 +16,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::arguments::flag;
 
+/// Where its account is in a hosted cluster.
+const ACCOUNT_NAMESPACE: &str = "kube-system";
 /// How often it is looked whether the hosted cluster can be reached.
 const PERIOD: Duration = Duration::from_secs(10);
 
@@ -41,8 +44,7 @@ pub fn settings(program: &Program, clock: &Clock, seed: u64) -> Option<Settings>
     })
 }
 
-/// Approves with the rights that it has on the management cluster, until it is dropped; its kubeconfig is read with all
-/// rights.
+/// Approves with the rights that it has on both clusters, until it is dropped; its kubeconfig is read with all rights.
 pub async fn run(settings: Settings, client: Client, all: Client, network: Network) -> Result<(), String> {
     let hosted = connect(&settings, &all, &network).await;
     let of_manager = ManagerSettings::new("hyperplane", &settings.pod, settings.clock.clone(), settings.seed);
@@ -57,7 +59,7 @@ pub async fn run(settings: Settings, client: Client, all: Client, network: Netwo
     ended.map_err(|error| error.to_string())
 }
 
-/// A client for the hosted cluster, once there is a kubeconfig that can be used.
+/// A client for the hosted cluster as the approver's account, once there is a kubeconfig that can be used.
 async fn connect(settings: &Settings, all: &Client, network: &Network) -> Client {
     let secrets: Api<Secret> = Api::namespaced(all.clone(), &settings.namespace);
     let reach = network.reach();
@@ -66,8 +68,9 @@ async fn connect(settings: &Settings, all: &Client, network: &Network) -> Client
         let kubeconfig = found.and_then(|secret| secret.data?.remove(keys::KUBECONFIG));
         if let Some(kubeconfig) = kubeconfig
             && let Ok(client) = reach.client(&kubeconfig.0).await
+            && let Ok(account) = Identity::new(ACCOUNT_NAMESPACE, components::MACHINE_APPROVER)
         {
-            return client;
+            return IdentityLayer::new(account, IdentityMode::Impersonation).around(&client);
         }
         tracing::debug!(
             namespace = settings.namespace,

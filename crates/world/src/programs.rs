@@ -100,6 +100,9 @@ impl Runner {
             .run_by(move |program| runner.work(program, known.get()?));
         let twin = Twin::new(client, settings);
         network.get_or_init(|| twin.network());
+        if let Entrance::Embedded(server) = &self.entrance {
+            server.answer_logs(twin.logs());
+        }
         twin
     }
 

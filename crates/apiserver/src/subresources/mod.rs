@@ -3,6 +3,7 @@
 
 mod binding;
 mod eviction;
+pub(crate) mod log;
 mod reviews;
 pub(crate) mod scale;
 mod token;
@@ -110,7 +111,7 @@ fn no_kubelet(core: &Core, call: &Call) -> Failure {
         return call.not_found();
     }
     Failure::service_unavailable(format!(
-        "{} of {} {:?} needs a kubelet, and this server has none: it stores objects and runs nothing",
+        "{} of {} {:?} needs a kubelet that this server can ask, and it has none",
         call.subresource, call.served.resource.plural, call.name
     ))
 }

@@ -7,6 +7,7 @@ mod certificates;
 mod definitions;
 mod events;
 mod garbage;
+mod logs;
 mod namespaces;
 mod places;
 mod roles;

@@ -1,14 +1,11 @@
 //! From the command line to a manager that runs until a signal. Owns the order of start and end.
 
-use std::{
-    io::{self, Write as _},
-    time::Duration,
-};
+use std::io::{self, Write as _};
 
 use anyhow::Context as _;
 use hyperplane_apiserver::Shared;
 use hyperplane_runtime::{IdentityMode, LeaseSettings, Manager as Operators, Reach};
-use hyperplane_twin::{Listeners, Mode, Programs, Twin, TwinSettings};
+use hyperplane_twin::{HEARTBEAT, Listeners, Mode, Programs, Twin, TwinSettings};
 use hyperplane_world::{
     BOOT_IMAGE, Entrance, MachineManager, NAMESPACE, OperatorSettings, Roles, Runner, Surroundings, discover, images,
     manager as operators, provided, set_up, surroundings,
@@ -22,8 +19,6 @@ use super::{
 };
 use crate::{ending, health, programs, signals::Signals, system};
 
-/// How often machines tell that they live; the controllers of a cluster give them up after forty seconds.
-const HEARTBEAT: Duration = Duration::from_secs(10);
 /// What is wrong when discovery fails.
 const SILENT: &str = "the management cluster does not say what it is";
 
@@ -80,6 +75,7 @@ fn twin(client: Client, arguments: &Manager, operators: &OperatorSettings) -> Tw
     settings.programs = Programs::judged_by(programs::judge);
     settings.listeners = Listeners::Loopback;
     settings.machines = provided(&operators.surroundings);
+    settings.machines.heartbeat = Some(HEARTBEAT);
     let runner = Runner {
         entrance: Entrance::Impersonating(client.clone()),
         clock,

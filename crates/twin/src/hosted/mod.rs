@@ -26,7 +26,7 @@ use self::{
     cluster::{Cluster, State},
     data::Place,
 };
-use crate::{kubelet::Serving, settings::Data, tasks::Tasks};
+use crate::{kubelet::Serving, logs, settings::Data, tasks::Tasks};
 
 /// What hosted clusters stand on.
 pub(crate) struct Ground {
@@ -44,7 +44,11 @@ pub(crate) struct Ground {
     pub(crate) namespaces: Store<Namespace>,
     /// Where they run.
     pub(crate) tasks: Tasks,
+    /// Whether the kubelet of a node of the cluster in a namespace answers.
+    pub(crate) is_heard: Arc<IsHeard>,
 }
+
+type IsHeard = dyn Fn(&str, &str) -> bool + Send + Sync;
 
 /// Every hosted cluster.
 pub(crate) struct Hosted {
@@ -116,6 +120,10 @@ impl Hosted {
         let place = Place::of(&self.ground.data, namespace);
         let volumes = self.volumes(namespace);
         let cluster = Cluster::open(&self.ground, blueprint, &place, volumes)?;
+        let (is_heard, of) = (Arc::clone(&self.ground.is_heard), namespace.to_owned());
+        cluster
+            .server
+            .answer_logs(logs::of_nodes(move |node| is_heard(&of, node)));
         state.clusters.insert(namespace.to_owned(), Arc::clone(&cluster));
         tracing::info!(namespace, "A hosted API server is opened.");
         Ok(cluster)

@@ -23,8 +23,8 @@ use crate::network::{Network, Time};
 
 /// How long one attempt may take.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// The longest configuration that is read; a Secret holds one megabyte, and what is made of it a few.
-const LONGEST: usize = 8 << 20;
+/// The longest configuration that is read: as long as any that is made.
+const LONGEST: usize = 16 << 20;
 /// Letters of an answer that is no configuration which are repeated.
 const WORDS: usize = 200;
 

@@ -7,6 +7,7 @@ use std::{
 };
 
 use hyperplane_runtime::ObjectKey;
+use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{
@@ -14,7 +15,7 @@ use super::{
     obey::Host,
     settings::MachineSettings,
 };
-use crate::{kubelet::choose, selector::Labels};
+use crate::{faults::FaultKind, kubelet::choose, selector::Labels};
 
 /// The addresses of machines: 10.64.0.0/10, beside those of pods.
 const POOL: u32 = 0x0a40_0000;
@@ -37,6 +38,8 @@ pub(crate) struct Instance {
     pub(crate) size: Size,
     /// Its address.
     pub(crate) address: Ipv4Addr,
+    /// What goes wrong with it, and when that was first seen.
+    pub(crate) faults: Vec<(FaultKind, Timestamp)>,
 }
 
 /// Processors and memory, as quantities.
@@ -102,9 +105,27 @@ impl Floor {
         }
     }
 
-    /// One instance.
-    pub(crate) fn get(&self, key: &ObjectKey) -> Option<Instance> {
-        self.all().instances.get(key).cloned()
+    /// One instance, with what goes wrong with it now by its labels.
+    pub(crate) fn see(
+        &self,
+        key: &ObjectKey,
+        now: Timestamp,
+        faults: impl FnOnce(&Labels) -> Vec<FaultKind>,
+    ) -> Option<Instance> {
+        let mut all = self.all();
+        let instance = all.instances.get_mut(key)?;
+        let known = std::mem::take(&mut instance.faults);
+        let since = |fault: &FaultKind| {
+            known
+                .iter()
+                .find(|(known, _)| known == fault)
+                .map_or(now, |(_, seen)| *seen)
+        };
+        instance.faults = faults(&instance.labels)
+            .into_iter()
+            .map(|fault| (fault.clone(), since(&fault)))
+            .collect();
+        Some(instance.clone())
     }
 
     /// Ends an instance. Says whether there was one.
@@ -131,6 +152,7 @@ impl All {
             version: None,
             size: beginning.size,
             address,
+            faults: Vec::new(),
         };
         self.instances.insert(key.clone(), instance);
         *self.addresses.entry(address).or_default() += 1;
@@ -205,7 +227,7 @@ mod tests {
         assert_eq!(again.phase, first.phase);
         floor.change(&key, "2", |instance| instance.phase = Phase::Off);
         assert_eq!(
-            floor.get(&key).unwrap().phase,
+            floor.all().instances[&key].phase,
             first.phase,
             "it is not the one that was meant"
         );
@@ -213,6 +235,22 @@ mod tests {
         assert_eq!(other.phase, Phase::Off);
         assert!(floor.remove(&key) && !floor.remove(&key));
         assert!(floor.all().addresses.is_empty(), "addresses come back");
+    }
+
+    #[test]
+    fn a_fault_counts_from_when_it_is_first_seen() {
+        let (floor, labels) = (Floor::default(), Labels::new());
+        let key = ObjectKey::namespaced("clusters-a", "one");
+        let at = |seconds| Timestamp::constant(seconds, 0);
+        assert!(floor.see(&key, at(0), |_| Vec::new()).is_none());
+        floor.look(&key, beginning("1", &labels), |phase| (phase, Due::Change));
+        let (one, other) = (FaultKind::NodeGone, FaultKind::NeverJoins);
+        let seen = |now, faults: &[FaultKind]| floor.see(&key, at(now), |_| faults.to_vec()).unwrap().faults;
+        assert_eq!(seen(1, std::slice::from_ref(&one)), [(one.clone(), at(1))]);
+        let both = [other.clone(), one.clone()];
+        assert_eq!(seen(2, &both), [(other.clone(), at(2)), (one.clone(), at(1))]);
+        assert_eq!(seen(3, std::slice::from_ref(&other)), [(other, at(2))]);
+        assert_eq!(seen(4, std::slice::from_ref(&one)), [(one, at(4))]);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use futures::{FutureExt as _, future::BoxFuture};
 use http::Request;
 use hyperplane_access::User;
 use hyperplane_apiserver::InProcess;
-use hyperplane_runtime::{Manager, ObjectKey, Settings, Watch};
+use hyperplane_runtime::{Manager, Settings, Watch};
 use hyperplane_seams::Random;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Node;
@@ -26,7 +26,8 @@ use thiserror::Error;
 use tower::{BoxError, Service};
 
 use super::{
-    floor::{Floor, Instance},
+    floor::Instance,
+    hearing::Hearing,
     instance::{Phase, silent_since},
     node,
 };
@@ -35,7 +36,7 @@ use crate::{
     hosted::{Ground, Hosted},
     kubelet::World,
     moment,
-    nodes::{LEASE_SECONDS, Nodes},
+    nodes::{LEASE_SECONDS, Nodes, Renewals},
     settings::{Data, Images, Listeners, Mode, TwinSettings},
     tasks::Tasks,
 };
@@ -55,7 +56,7 @@ struct Refused(String);
 pub(crate) struct Inside {
     settings: TwinSettings,
     hosted: Arc<Hosted>,
-    floor: Arc<Floor>,
+    hearing: Hearing,
     tasks: Tasks,
     /// The clients of hosted clusters, by namespace.
     clients: Mutex<BTreeMap<String, Client>>,
@@ -64,11 +65,11 @@ pub(crate) struct Inside {
 }
 
 impl Inside {
-    pub(crate) fn new(settings: &TwinSettings, hosted: Arc<Hosted>, floor: Arc<Floor>, tasks: Tasks) -> Self {
+    pub(crate) fn new(settings: &TwinSettings, hosted: Arc<Hosted>, hearing: Hearing, tasks: Tasks) -> Self {
         Self {
             settings: settings.clone(),
             hosted,
-            floor,
+            hearing,
             tasks,
             clients: Mutex::default(),
             kept: Mutex::default(),
@@ -131,10 +132,12 @@ impl Inside {
             claims: manager.store(Watch::all()),
             namespaces: manager.store(Watch::all()),
             tasks: self.tasks.clone(),
+            // Nothing is hosted in there.
+            is_heard: Arc::new(|_, _| false),
         };
         let sight = Sight {
             namespace: namespace.to_owned(),
-            floor: Arc::clone(&self.floor),
+            hearing: self.hearing.clone(),
             settings: settings.clone(),
             since: settings.clock.now(),
         };
@@ -153,6 +156,7 @@ impl Inside {
             machine: Box::new(move |node, now| sight.machine(node, now)),
             is_whole: true,
             voice: |context, node| context.carrying(User::node(node)),
+            renewals: Renewals::default(),
         };
         controllers::register_hosted(&mut manager, &settings, &world, nodes);
         manager
@@ -175,7 +179,7 @@ impl Inside {
 #[derive(Clone)]
 struct Sight {
     namespace: String,
-    floor: Arc<Floor>,
+    hearing: Hearing,
     settings: TwinSettings,
     /// When it was first looked. Machines that were there before are not all known at once.
     since: Timestamp,
@@ -184,33 +188,30 @@ struct Sight {
 impl Sight {
     /// Since when nothing is heard of the machine of a node. One that is not running is heard of as little as one that
     /// is not there.
-    fn silent_since(&self, node: &str, instance: Option<&Instance>, now: Timestamp) -> Option<Timestamp> {
-        let joined = instance.and_then(|instance| match instance.phase {
-            Phase::Running { since } => Some((since, &instance.labels)),
-            _ => None,
-        });
-        let Some((since, labels)) = joined else {
-            let known = moment::after_seconds(self.since, i64::from(LEASE_SECONDS));
-            return (known <= now).then_some(self.since);
-        };
-        let faults = self.settings.faults.of_machine(&self.namespace, node, labels);
-        silent_since(since, &faults, now)
+    fn silent_since(&self, instance: Option<&Instance>, now: Timestamp) -> Option<Timestamp> {
+        match instance.map(|instance| (&instance.phase, &instance.faults)) {
+            Some((Phase::Running { since }, faults)) => silent_since(*since, faults, now),
+            _ => {
+                let known = moment::after_seconds(self.since, i64::from(LEASE_SECONDS));
+                (known <= now).then_some(self.since)
+            }
+        }
     }
 
-    fn instance(&self, node: &str) -> Option<Instance> {
-        self.floor.get(&ObjectKey::namespaced(&self.namespace, node))
+    fn instance(&self, node: &str, now: Timestamp) -> Option<Instance> {
+        self.hearing.instance(&self.namespace, node, now)
     }
 
     fn is_silent(&self, node: &str) -> bool {
         let now = self.settings.clock.now();
-        let instance = self.instance(node);
-        self.settings.faults.is_gone(node) || self.silent_since(node, instance.as_ref(), now).is_some()
+        let instance = self.instance(node, now);
+        self.settings.faults.is_gone(node) || self.silent_since(instance.as_ref(), now).is_some()
     }
 
     fn machine(&self, node: &Node, now: Timestamp) -> crate::nodes::Machine {
         let name = node.name_any();
-        let instance = self.instance(&name);
-        let since = self.silent_since(&name, instance.as_ref(), now);
+        let instance = self.instance(&name, now);
+        let since = self.silent_since(instance.as_ref(), now);
         let mut machine = node::machine(node, instance.as_ref(), &self.settings.machines, since, now);
         if self.settings.faults.is_gone(&name) {
             (machine.is_silent, machine.is_gone) = (true, true);

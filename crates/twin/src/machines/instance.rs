@@ -209,12 +209,14 @@ impl Phase {
     }
 }
 
-/// Since when nothing is heard of an instance that joined at a moment, by its faults; none while it is heard of.
-pub(crate) fn silent_since(joined: Timestamp, faults: &[FaultKind], now: Timestamp) -> Option<Timestamp> {
-    let silences = faults.iter().filter_map(|fault| match fault {
+/// Since when nothing is heard of an instance that joined at a moment, by its faults and when each was first seen; none
+/// while it is heard of. What goes wrong with a node that runs goes wrong from then on, and not since it joined.
+pub(crate) fn silent_since(joined: Timestamp, faults: &[(FaultKind, Timestamp)], now: Timestamp) -> Option<Timestamp> {
+    let silences = faults.iter().filter_map(|(fault, seen)| match fault {
         FaultKind::Silent { from, until } => {
-            let begin = moment::after(joined, *from);
-            let is_over = until.is_some_and(|until| moment::after(joined, until) <= now);
+            let base = joined.max(*seen);
+            let begin = moment::after(base, *from);
+            let is_over = until.is_some_and(|until| moment::after(base, until) <= now);
             (begin <= now && !is_over).then_some(begin)
         }
         _ => None,
@@ -349,13 +351,23 @@ mod tests {
             from: Duration::from_secs(from),
             until: until.map(Duration::from_secs),
         };
+        let early = |fault: FaultKind| (fault, start());
+        let late = |fault: FaultKind| (fault, at(1_000));
         let cases = [
-            (vec![silent(10, Some(20))], 9, None),
-            (vec![silent(10, Some(20))], 10, Some(10)),
-            (vec![silent(10, Some(20))], 20, None),
-            (vec![silent(10, None)], 9_000, Some(10)),
-            (vec![silent(30, None), silent(10, None)], 40, Some(10)),
-            (vec![FaultKind::NodeGone], 40, None),
+            (vec![early(silent(10, Some(20)))], 9, None),
+            (vec![early(silent(10, Some(20)))], 10, Some(10)),
+            (vec![early(silent(10, Some(20)))], 20, None),
+            (vec![early(silent(10, None))], 9_000, Some(10)),
+            (vec![early(silent(30, None)), early(silent(10, None))], 40, Some(10)),
+            (vec![early(FaultKind::NodeGone)], 40, None),
+            (vec![late(silent(0, Some(20)))], 1_000, Some(1_000)),
+            (vec![late(silent(10, Some(20)))], 1_009, None),
+            (vec![late(silent(10, Some(20)))], 1_020, None),
+            (
+                vec![late(silent(0, None)), early(silent(0, Some(20)))],
+                1_001,
+                Some(1_000),
+            ),
         ];
         for (faults, now, expected) in cases {
             let found = silent_since(start(), &faults, at(now));

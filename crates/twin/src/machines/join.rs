@@ -39,8 +39,8 @@ pub(super) struct Joiner<'a> {
     pub(super) name: &'a str,
     /// The uid of its infrastructure machine.
     pub(super) uid: &'a str,
-    /// The identity of its machine.
-    pub(super) provider_id: &'a str,
+    /// The identity of its machine, where somebody else than its configuration tells it.
+    pub(super) provider_id: Option<&'a str>,
     /// Its address.
     pub(super) address: Ipv4Addr,
     /// What it was configured to be.
@@ -66,7 +66,7 @@ pub(super) async fn join(reach: &Reach, joiner: &Joiner<'_>) -> Result<bool, Tro
         .fresh_client(own.to_string().as_bytes())
         .await
         .map_err(|failure| unreached(&failure))?;
-    let provider_id = joiner.host.provider_id.as_deref().unwrap_or(joiner.provider_id);
+    let provider_id = joiner.host.provider_id.as_deref().or(joiner.provider_id);
     let node = node::registration(joiner.twin, joiner.name, provider_id, joiner.host);
     created(
         Api::<Node>::all(own.clone())
@@ -201,6 +201,7 @@ mod tests {
         Host {
             bootstrap: json!({"clusters": [], "users": [{"name": "a", "user": {"token": "shared"}}]}),
             provider_id: None,
+            has_cloud: false,
             labels: BTreeMap::new(),
             taints: Vec::new(),
             asks_to_serve: true,
@@ -214,7 +215,7 @@ mod tests {
             twin: "twin",
             name: "pool-a-1",
             uid,
-            provider_id: "kubevirt://pool-a-1",
+            provider_id: None,
             address: Ipv4Addr::new(10, 64, 0, 1),
             host,
             seed: 7,

@@ -26,6 +26,8 @@ pub(crate) trait Provided: Clone + Debug + Send + Sync + 'static {
     const PLURAL: &'static str;
     /// How identities of its machines begin.
     const SCHEME: &'static str;
+    /// Whether the provider tells nodes who they are. Where it does not, their configuration has to.
+    const NAMES_NODES: bool;
 }
 
 /// Virtual machines on KubeVirt.
@@ -38,6 +40,7 @@ impl Provided for Kubevirt {
     const VERSION: &'static str = "v1alpha1";
     const PLURAL: &'static str = "kubevirtmachines";
     const SCHEME: &'static str = "kubevirt";
+    const NAMES_NODES: bool = false;
 }
 
 /// Hosts with an agent.
@@ -50,6 +53,7 @@ impl Provided for Agent {
     const VERSION: &'static str = "v1beta1";
     const PLURAL: &'static str = "agentmachines";
     const SCHEME: &'static str = "agent";
+    const NAMES_NODES: bool = true;
 }
 
 /// An infrastructure machine.

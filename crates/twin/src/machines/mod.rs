@@ -7,9 +7,11 @@
 //!                               └─► providerID, addresses, provisioned     inside: kubelets ◄─┘
 //! ```
 
+mod configuration;
 mod data_url;
 mod fetch;
 mod floor;
+mod hearing;
 mod inside;
 mod instance;
 mod join;
@@ -17,8 +19,10 @@ mod kinds;
 mod node;
 mod obey;
 mod provider;
+mod script;
 mod settings;
 mod stub;
+mod systemd;
 mod unit;
 
 use std::{collections::BTreeSet, sync::Arc};
@@ -28,8 +32,8 @@ use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
 
 pub use self::settings::{MachineKind, MachineSettings};
+pub(crate) use self::{floor::Floor, hearing::Hearing};
 use self::{
-    floor::Floor,
     inside::Inside,
     kinds::{Agent, InfrastructureMachine, Kubevirt, Machine, Provided},
     provider::Provider,
@@ -66,9 +70,15 @@ pub(crate) struct Shared {
 pub(crate) struct Machines(Arc<Shared>);
 
 impl Machines {
-    pub(crate) fn new(settings: &TwinSettings, world: &World, network: &Network, tasks: &Tasks) -> Self {
-        let floor = Arc::new(Floor::default());
-        let inside = Inside::new(settings, Arc::clone(&world.hosted), Arc::clone(&floor), tasks.clone());
+    pub(crate) fn new(
+        settings: &TwinSettings,
+        hearing: Hearing,
+        world: &World,
+        network: &Network,
+        tasks: &Tasks,
+    ) -> Self {
+        let floor = Arc::clone(&hearing.floor);
+        let inside = Inside::new(settings, Arc::clone(&world.hosted), hearing, tasks.clone());
         Self(Arc::new(Shared {
             twin: settings.name.clone(),
             settings: settings.machines.clone(),

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// What the kubelet of a host registers.
-pub(super) fn registration(twin: &str, name: &str, provider_id: &str, host: &Host) -> Node {
+pub(super) fn registration(twin: &str, name: &str, provider_id: Option<&str>, host: &Host) -> Node {
     let own = [
         (HOSTNAME, name),
         ("kubernetes.io/os", "linux"),
@@ -31,7 +31,7 @@ pub(super) fn registration(twin: &str, name: &str, provider_id: &str, host: &Hos
             ..ObjectMeta::default()
         },
         spec: Some(NodeSpec {
-            provider_id: Some(provider_id.to_owned()),
+            provider_id: provider_id.map(str::to_owned),
             taints: Some(host.taints.clone()).filter(|taints| !taints.is_empty()),
             ..NodeSpec::default()
         }),
@@ -100,6 +100,7 @@ mod tests {
         Host {
             bootstrap: Value::Null,
             provider_id: None,
+            has_cloud: false,
             labels: BTreeMap::from([("pool".to_owned(), "a".to_owned())]),
             taints: Vec::new(),
             asks_to_serve: true,
@@ -110,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_node_is_registered_with_the_identity_of_its_machine() {
-        let node = registration("twin", "a-1", "kubevirt://a-1", &host());
+        let node = registration("twin", "a-1", Some("kubevirt://a-1"), &host());
         assert_eq!(node.labels()["pool"], "a");
         assert_eq!(node.labels()[LABEL], "twin");
         let spec = node.spec.unwrap();
@@ -132,6 +133,7 @@ mod tests {
                 memory: "32Gi".to_owned(),
             },
             address: Ipv4Addr::LOCALHOST,
+            faults: Vec::new(),
         };
         let settings = MachineSettings::default();
         let look = |seconds| {

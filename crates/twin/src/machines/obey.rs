@@ -1,16 +1,26 @@
 //! From a payload to what the host would run: its files, its units, and the kubelet that they start. Pure. It reads the
 //! payload as a host does and knows nothing of who made it, so what it refuses would not have worked.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, io::Read as _};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use flate2::bufread::GzDecoder;
 use k8s_openapi::api::core::v1::Taint;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{data_url, unit};
-use crate::programs::{Address, Flags};
+use super::{
+    configuration::check,
+    data_url,
+    systemd::{self, Unit},
+    unit,
+};
+use crate::programs::{Address, Flags, kubelet_flags};
 
+/// The versions of Ignition configs that a host reads.
+pub(super) const VERSIONS: &[&str] = &["3.0.0", "3.1.0", "3.2.0", "3.3.0", "3.4.0", "3.5.0"];
+/// Bytes of a file that was packed: more than a whole configuration may have, and less than would hurt.
+const MOST_UNPACKED: u64 = 64 << 20;
 /// The unit whose start makes a host a node.
 const KUBELET: &str = "kubelet.service";
 /// The variable by which the unit of a kubelet may say which version it starts.
@@ -23,6 +33,8 @@ pub(crate) struct Host {
     pub(crate) bootstrap: Value,
     /// The identity that the kubelet was told to have.
     pub(crate) provider_id: Option<String>,
+    /// Whether a cloud tells it who it is.
+    pub(crate) has_cloud: bool,
     /// The labels that it gives its Node.
     pub(crate) labels: BTreeMap<String, String>,
     /// The taints that it gives its Node.
@@ -75,24 +87,8 @@ struct Systemd {
     units: Vec<Unit>,
 }
 
-#[derive(Deserialize)]
-struct Unit {
-    name: String,
-    enabled: Option<bool>,
-    mask: Option<bool>,
-    contents: Option<String>,
-    #[serde(default)]
-    dropins: Vec<DropIn>,
-}
-
-#[derive(Deserialize)]
-struct DropIn {
-    name: String,
-    contents: Option<String>,
-}
-
 /// The files of a host.
-type Files = BTreeMap<String, Vec<u8>>;
+pub(super) type Files = BTreeMap<String, Vec<u8>>;
 
 /// What the host of a name becomes by a payload, or why it does not join, in the words of whoever stops.
 pub(crate) fn obey(payload: &[u8], hostname: &str) -> Result<Host, String> {
@@ -101,17 +97,21 @@ pub(crate) fn obey(payload: &[u8], hostname: &str) -> Result<Host, String> {
         let (line, column) = (error.line(), error.column());
         format!("ignition: the config cannot be parsed at line {line} column {column}")
     })?;
-    if !config.ignition.version.starts_with("3.") {
+    if !VERSIONS.contains(&config.ignition.version.as_str()) {
         return Err(format!(
             "ignition: unsupported config version {:?}",
             config.ignition.version
         ));
     }
-    let files = write(&config.storage.files)?;
-    let kubelet = config.systemd.units.iter().find(|unit| unit.name == KUBELET);
-    let kubelet = kubelet.filter(|unit| unit.enabled == Some(true) && unit.mask != Some(true));
+    let mut files = write(&config.storage.files)?;
+    let units = &config.systemd.units;
+    let kubelet = units.iter().find(|unit| unit.name == KUBELET && unit.is_started());
     let kubelet = kubelet.ok_or_else(|| format!("systemd: {KUBELET} is not enabled, so nothing joins"))?;
-    let (command, version) = start(kubelet, hostname, &files)?;
+    let refused = |why: String| format!("systemd: {KUBELET}: {why}");
+    systemd::prepare(kubelet, units, hostname, &mut files).map_err(refused)?;
+    let read = |path: &str| text(&files, path).ok();
+    let command = unit::command(&kubelet.texts(), hostname, &read).map_err(refused)?;
+    let version = unit::variable(&kubelet.texts(), VERSION, &read);
     let mut host = run(&command, &files).map_err(|why| format!("kubelet: {why}"))?;
     host.version = version.map(|version| format!("v{}", version.trim_start_matches('v')));
     Ok(host)
@@ -131,35 +131,32 @@ fn write(files: &[File]) -> Result<Files, String> {
         }
         let mut bytes = Vec::new();
         for contents in file.contents.iter().chain(&file.append) {
-            if contents.compression.as_deref().is_some_and(|kind| !kind.is_empty()) {
-                return Err(refused("compressed contents are more than this host reads"));
-            }
             let source = contents.source.as_deref().unwrap_or("data:,");
-            bytes.extend(data_url::decode(source).map_err(refused)?);
+            let content = data_url::decode(source).map_err(refused)?;
+            bytes.extend(match contents.compression.as_deref().unwrap_or_default() {
+                "" => content,
+                "gzip" => unpacked(&content).map_err(refused)?,
+                _ => return Err(refused("invalid compression method")),
+            });
         }
         written.insert(path.clone(), bytes);
     }
     Ok(written)
 }
 
-fn text(files: &Files, path: &str) -> Result<String, String> {
+/// What gzip holds.
+fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, &'static str> {
+    let mut content = Vec::new();
+    let mut reader = GzDecoder::new(bytes).take(MOST_UNPACKED);
+    reader.read_to_end(&mut content).map_err(|_| "it is not gzip")?;
+    Ok(content)
+}
+
+pub(super) fn text(files: &Files, path: &str) -> Result<String, String> {
     let bytes = files
         .get(path)
         .ok_or_else(|| format!("open {path}: no such file or directory"))?;
     String::from_utf8(bytes.clone()).map_err(|_| format!("{path} is no text"))
-}
-
-/// The command line of a unit, and the version that it says it starts.
-fn start(unit: &Unit, hostname: &str, files: &Files) -> Result<(Vec<String>, Option<String>), String> {
-    let mut dropins: Vec<&DropIn> = unit.dropins.iter().collect();
-    dropins.sort_by(|one, other| one.name.cmp(&other.name));
-    let texts: Vec<&str> = std::iter::once(unit.contents.as_deref())
-        .chain(dropins.iter().map(|dropin| dropin.contents.as_deref()))
-        .flatten()
-        .collect();
-    let read = |path: &str| text(files, path).ok();
-    let command = unit::command(&texts, hostname, &read).map_err(|why| format!("systemd: {}: {why}", unit.name))?;
-    Ok((command, unit::variable(&texts, VERSION, &read)))
 }
 
 /// Starts the kubelet: its flags, its configuration and what both name.
@@ -168,7 +165,7 @@ fn run(command: &[String], files: &Files) -> Result<Host, String> {
     if program.rsplit('/').next() != Some("kubelet") {
         return Err(format!("{program} is not a kubelet"));
     }
-    let flags = Flags::loose(arguments);
+    let flags = kubelet_flags(arguments)?;
     let path = flags.last("config").ok_or("--config is not given")?;
     let configuration: Value =
         serde_saphyr::from_str(&text(files, path)?).map_err(|_| format!("{path} is not YAML"))?;
@@ -189,25 +186,13 @@ fn run(command: &[String], files: &Files) -> Result<Host, String> {
     Ok(Host {
         bootstrap,
         provider_id: provider_id.filter(|id| !id.is_empty()).map(str::to_owned),
+        has_cloud: flags.last("cloud-provider") == Some("external"),
         labels: labels(&flags)?,
         taints,
         asks_to_serve: configuration["serverTLSBootstrap"] == true,
         pods: configuration["maxPods"].as_u64().and_then(|pods| pods.try_into().ok()),
         version: None,
     })
-}
-
-/// Whether a kubelet starts with a configuration.
-fn check(configuration: &Value, files: &Files) -> Result<(), String> {
-    let api_version = configuration["apiVersion"].as_str().unwrap_or_default();
-    if configuration["kind"] != "KubeletConfiguration" || !api_version.starts_with("kubelet.config.k8s.io/") {
-        return Err("it is no KubeletConfiguration".to_owned());
-    }
-    let authority = configuration["authentication"]["x509"]["clientCAFile"].as_str();
-    if let Some(path) = authority.filter(|path| !path.is_empty()) {
-        text(files, path).map_err(|why| format!("authentication.x509.clientCAFile: {why}"))?;
-    }
-    Ok(())
 }
 
 /// A kubeconfig that can be used, with the files that it names put in.

@@ -196,11 +196,12 @@ impl<K: Provided> Provider<K> {
                 .change(key, &instance.uid, |instance| instance.phase = phase);
             return;
         };
+        let identity = provider_id::<K>(&key.name);
         let joiner = Joiner {
             twin: &self.shared.twin,
             name: &key.name,
             uid: &instance.uid,
-            provider_id: &provider_id::<K>(&key.name),
+            provider_id: (K::NAMES_NODES || host.has_cloud).then_some(identity.as_str()),
             address: instance.address,
             host,
             seed: self.shared.seed,

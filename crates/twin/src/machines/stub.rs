@@ -3,7 +3,7 @@
 use http::{HeaderName, HeaderValue, Uri};
 use serde::Deserialize;
 
-use super::data_url;
+use super::{data_url, obey::VERSIONS};
 use crate::programs::Address;
 
 /// The port of HTTPS.
@@ -76,7 +76,7 @@ impl Stub {
         let config: Config = serde_json::from_slice(data)
             .map_err(|_| "the data that it boots with is no Ignition config in JSON".to_owned())?;
         let ignition = config.ignition;
-        if !ignition.version.starts_with("3.") {
+        if !VERSIONS.contains(&ignition.version.as_str()) {
             return Err("the data that it boots with is not of Ignition version 3".to_owned());
         }
         let mut sources = ignition.config.replace.into_iter().chain(ignition.config.merge);
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_without_the_token() {
         let mut old = stub("https://a.example");
-        old["ignition"]["version"] = json!("2.2.0");
+        old["ignition"]["version"] = json!("3.9.0");
         let mut bare = stub("https://a.example");
         bare["ignition"]["config"] = json!({});
         let mut damaged = stub("https://a.example");

@@ -36,6 +36,28 @@ pub(super) fn variable(texts: &[&str], name: &str, read: &Read<'_>) -> Option<St
     service.environment.remove(name)
 }
 
+/// The values of a setting of a unit, in order. An empty one takes back those before it.
+pub(super) fn values(texts: &[&str], section: &str, key: &str) -> Vec<String> {
+    let mut values = Vec::new();
+    for text in texts {
+        let mut here = String::new();
+        for line in lines(text) {
+            if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+                name.clone_into(&mut here);
+            } else if let Some((_, value)) = line
+                .split_once('=')
+                .filter(|(name, _)| here == section && name.trim() == key)
+            {
+                match value.trim() {
+                    "" => values.clear(),
+                    value => values.push(value.to_owned()),
+                }
+            }
+        }
+    }
+    values
+}
+
 #[derive(Default)]
 struct Service {
     command: Option<String>,
@@ -104,7 +126,7 @@ fn lines(text: &str) -> Vec<String> {
 }
 
 /// The words of a line; quotes keep spaces.
-fn words(line: &str) -> Vec<String> {
+pub(super) fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
@@ -200,6 +222,17 @@ mod tests {
         for (texts, expected) in cases {
             assert_eq!(run(texts).as_deref(), Ok(expected), "{texts:?}");
         }
+    }
+
+    #[test]
+    fn settings_add_up_until_one_is_empty() {
+        let texts = [
+            "[Unit]\nRequires=a.service b.service\n[Service]\nExecStartPre=/bin/a\nExecStartPre=-/bin/b \\\n  --c\n",
+            "[Unit]\nRequires=\nRequires=c.service\nExecStartPre=/bin/no\n",
+        ];
+        assert_eq!(values(&texts, "Unit", "Requires"), ["c.service"]);
+        assert_eq!(values(&texts, "Service", "ExecStartPre"), ["/bin/a", "-/bin/b  --c"]);
+        assert_eq!(values(&texts, "Install", "RequiredBy"), [""; 0]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ static TABLES: LazyLock<BTreeMap<&str, Table>> = LazyLock::new(|| {
             false,
         ),
         ("kube-scheduler", include_str!("flags/kube-scheduler.txt"), false),
+        ("kubelet", include_str!("flags/kubelet.txt"), false),
         ("etcd", include_str!("flags/etcd.txt"), true),
         ("proxy-server", include_str!("flags/proxy-server.txt"), false),
     ];
@@ -200,6 +201,7 @@ mod tests {
             ("kube-apiserver", 150),
             ("kube-controller-manager", 140),
             ("kube-scheduler", 60),
+            ("kubelet", 140),
             ("etcd", 120),
             ("proxy-server", 50),
         ] {

@@ -16,6 +16,8 @@ use crate::settings::Programs;
 pub(crate) const OURS: &str = "hyperplane";
 /// The API server of Kubernetes.
 pub(crate) const API_SERVER: &str = "kube-apiserver";
+/// What runs on nodes.
+const KUBELET: &str = "kubelet";
 /// The end of konnectivity that is beside the API server.
 const KONNECTIVITY_SERVER: &str = "proxy-server";
 /// The controllers of Kubernetes.
@@ -23,6 +25,14 @@ pub(crate) const CONTROLLER_MANAGER: &str = "kube-controller-manager";
 
 /// Flags of our own programs that name files which have to be there.
 const OUR_FILES: [&str; 6] = ["ca-file", "cert-file", "key-file", "kubeconfig", "config", "template"];
+
+/// The flags of a kubelet. The error is what it would say.
+pub(crate) fn kubelet_flags(arguments: &[String]) -> Result<Flags, String> {
+    match flags::table(KUBELET) {
+        Some(table) => table.parse(arguments),
+        None => Ok(Flags::loose(arguments)),
+    }
+}
 
 /// A command line after variables are put in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

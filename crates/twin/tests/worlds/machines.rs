@@ -43,14 +43,20 @@ const LOOK: Duration = Duration::from_secs(1);
 const PATIENCE: u32 = 1_800;
 
 /// A management cluster with a hosted cluster to which machines can be added.
-struct Ground {
-    world: World,
-    hosted: Client,
+pub(crate) struct Ground {
+    pub(crate) world: World,
+    pub(crate) hosted: Client,
 }
 
 impl Ground {
+    /// One whose machines fetch what the function makes of the usual payload.
     async fn new(change: impl Fn(&mut Value)) -> Self {
-        let world = World::with(|settings| settings.machines = MachineSettings::kubevirt()).await;
+        Self::with(MachineSettings::kubevirt(), change).await
+    }
+
+    /// The same with other machines.
+    pub(crate) async fn with(machines: MachineSettings, change: impl Fn(&mut Value)) -> Self {
+        let world = World::with(|settings| settings.machines = machines).await;
         let definitions: Api<CustomResourceDefinition> = Api::all(world.client.clone());
         for definition in [
             definition("cluster.x-k8s.io", "v1beta2", "Machine", "machines"),
@@ -89,12 +95,12 @@ impl Ground {
         Api::namespaced_with(self.world.client.clone(), NAMESPACE, &resource)
     }
 
-    fn machines(&self) -> Api<DynamicObject> {
+    pub(crate) fn machines(&self) -> Api<DynamicObject> {
         self.api("infrastructure.cluster.x-k8s.io", "v1alpha1", "KubevirtMachine")
     }
 
     /// A Machine and what stands for it at its provider.
-    async fn machine(&self, name: &str) {
+    pub(crate) async fn machine(&self, name: &str) {
         let machines = self.api("cluster.x-k8s.io", "v1beta2", "Machine");
         let machine: DynamicObject = from(json!({
             "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine", "metadata": {"name": name},
@@ -120,7 +126,7 @@ impl Ground {
     }
 
     /// Waits until the Node of a machine is as wanted.
-    async fn node(&self, name: &str, is: impl Fn(&Node) -> bool) -> Node {
+    pub(crate) async fn node(&self, name: &str, is: impl Fn(&Node) -> bool) -> Node {
         let nodes: Api<Node> = Api::all(self.hosted.clone());
         for _ in 0..PATIENCE {
             let found = nodes.get_opt(name).await.unwrap();
@@ -143,7 +149,7 @@ impl Ground {
         of_machines.filter_map(|event| event.message).collect()
     }
 
-    fn break_machines(&self, kind: FaultKind) {
+    pub(crate) fn break_machines(&self, kind: FaultKind) {
         self.world.faults.set(vec![Fault {
             selector: FaultSelector {
                 machine: "pool".to_owned(),
@@ -190,7 +196,7 @@ fn payload(root: &Authority) -> Value {
     let configuration =
         "kind: KubeletConfiguration\napiVersion: kubelet.config.k8s.io/v1beta1\nserverTLSBootstrap: true\n";
     let unit = "[Service]\nExecStart=/usr/bin/kubelet --config=/etc/kubernetes/kubelet.conf \
-        --bootstrap-kubeconfig=/etc/kubernetes/bootstrap --kubeconfig=/var/lib/kubelet/kubeconfig\n";
+        --bootstrap-kubeconfig=/etc/kubernetes/bootstrap --kubeconfig=/var/lib/kubelet/kubeconfig --provider-id=kubevirt://%H\n";
     let file = |path: &str, text: &str| json!({"path": path, "mode": 420, "contents": {"source": data_url(text)}});
     json!({
         "ignition": {"version": "3.2.0"},
@@ -269,13 +275,13 @@ async fn approve(hosted: Client) {
     }
 }
 
-fn readiness(node: &Node) -> &str {
+pub(crate) fn readiness(node: &Node) -> &str {
     let conditions = node.status.iter().flat_map(|status| status.conditions.iter().flatten());
     let mut ready = conditions.filter(|condition| condition.type_ == "Ready");
     ready.next().map_or("", |condition| condition.status.as_str())
 }
 
-fn node_is_ready(node: &Node) -> bool {
+pub(crate) fn node_is_ready(node: &Node) -> bool {
     readiness(node) == "True"
 }
 
@@ -375,11 +381,16 @@ async fn a_silent_machine_is_heard_of_again() {
     let ground = Ground::new(|_| {}).await;
     ground.machine("pool-a-1").await;
     ground.node("pool-a-1", node_is_ready).await;
+    ground.world.pass(Duration::from_mins(10)).await;
     ground.break_machines(FaultKind::Silent {
         from: Duration::ZERO,
         until: Some(Duration::from_hours(1)),
     });
+    // What is heard last counts for forty seconds, however long the node has been there.
+    let broken = ground.world.clock.now();
     let node = ground.node("pool-a-1", |node| readiness(node) == "Unknown").await;
+    let elapsed = ground.world.clock.now().duration_since(broken).as_secs();
+    assert!((40..=61).contains(&elapsed), "{elapsed}");
     let taints = node.spec.unwrap().taints.unwrap();
     assert!(taints.iter().any(|taint| taint.key == "node.kubernetes.io/unreachable"));
     ground.world.pass(Duration::from_mins(45)).await;

@@ -9,6 +9,7 @@ mod control_plane;
 mod daemons;
 mod deployments;
 mod failures;
+mod heartbeats;
 mod hosted;
 mod kubelets;
 mod machines;

@@ -1,5 +1,10 @@
 //! What a host becomes by a payload, and what stops it, by tables.
 
+mod rendered;
+
+use std::io::Write as _;
+
+use flate2::{Compression, write::GzEncoder};
 use proptest::prelude::*;
 
 use super::*;
@@ -52,6 +57,21 @@ fn a_host_becomes_what_it_is_told() {
 }
 
 #[test]
+fn packed_files_are_unpacked() {
+    let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+    packer.write_all(b"PEM").unwrap();
+    let packed = BASE64_STANDARD.encode(packer.finish().unwrap());
+    let mut payload = payload();
+    payload["storage"]["files"][2]["contents"] =
+        json!({"source": format!("data:;base64,{packed}"), "compression": "gzip"});
+    let host = obeyed(&payload).ok().unwrap();
+    assert_eq!(
+        host.bootstrap["clusters"][0]["cluster"]["certificate-authority-data"],
+        "UEVN"
+    );
+}
+
+#[test]
 fn a_drop_in_may_start_another_kubelet() {
     let mut payload = payload();
     payload["systemd"]["units"][0]["dropins"] = json!([
@@ -68,7 +88,7 @@ fn a_drop_in_may_start_another_kubelet() {
 #[test]
 fn a_host_that_does_not_join_says_why() {
     type Break = fn(&mut Value);
-    let cases: [(Break, &str); 13] = [
+    let cases: [(Break, &str); 16] = [
         (
             |payload| payload["ignition"]["version"] = json!("2.2.0"),
             "ignition: unsupported config version \"2.2.0\"",
@@ -91,7 +111,25 @@ fn a_host_that_does_not_join_says_why() {
         ),
         (
             |payload| payload["storage"]["files"][2]["contents"]["compression"] = json!("gzip"),
-            "ignition: /etc/ca.crt: compressed contents are more than this host reads",
+            "ignition: /etc/ca.crt: it is not gzip",
+        ),
+        (
+            |payload| payload["storage"]["files"][2]["contents"]["compression"] = json!("zstd"),
+            "ignition: /etc/ca.crt: invalid compression method",
+        ),
+        (
+            |payload| payload["ignition"]["version"] = json!("3.9.0"),
+            "ignition: unsupported config version \"3.9.0\"",
+        ),
+        (
+            |payload| {
+                let unit = payload["systemd"]["units"][0]["contents"]
+                    .as_str()
+                    .unwrap()
+                    .replace("--config=", "--confg=");
+                payload["systemd"]["units"][0]["contents"] = json!(unit);
+            },
+            "kubelet: Error: unknown flag: --confg",
         ),
         (
             |payload| payload["systemd"]["units"][0]["enabled"] = json!(false),
