@@ -7,7 +7,15 @@ use hyperplane_api::hypershift::{
 };
 use serde_json::Value;
 
-use crate::{ignition::DropIn, parts::environment, problem::Problem};
+use crate::{
+    ignition::{DropIn, File},
+    parts::{PRIVATE, file, variable},
+    problem::Problem,
+};
+
+/// Variables of programs that reach the outside. They are not in the units themselves: Ignition refuses lines of units that
+/// are as long as a list of exceptions may become, and a password is nothing for a file that everybody may read.
+const ENVIRONMENT: &str = "/etc/hyperplane/proxy.env";
 
 /// What is never reached through a proxy.
 const DIRECT: &[&str] = &["127.0.0.1", "localhost", ".svc", ".cluster.local", ".local"];
@@ -57,8 +65,11 @@ impl Proxy {
         }))
     }
 
-    /// What units are told of it; none where nothing goes through a proxy.
-    pub(crate) fn addition(&self) -> Option<DropIn> {
+    /// The file with its variables, and what units are told of that; none where nothing goes through a proxy.
+    pub(crate) fn environment(&self) -> Option<(File, DropIn)> {
+        if self.http.is_none() && self.https.is_none() {
+            return None;
+        }
         let direct = self.direct.join(",");
         let variables = [
             ("HTTP_PROXY", self.http.as_deref()),
@@ -66,13 +77,13 @@ impl Proxy {
             ("NO_PROXY", Some(direct.as_str())),
         ];
         let given = variables.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        let lines: String = given.map(|(name, value)| environment(name, value)).collect();
-        let is_used = self.http.is_some() || self.https.is_some();
-        is_used.then(|| DropIn {
+        let lines: String = given.map(|(name, value)| variable(name, value)).collect();
+        let addition = DropIn {
             name: "10-proxy.conf".to_owned(),
-            contents: Some(format!("[Service]\n{lines}")),
+            contents: Some(format!("[Service]\nEnvironmentFile={ENVIRONMENT}\n")),
             ..DropIn::default()
-        })
+        };
+        Some((file(ENVIRONMENT, PRIVATE, lines), addition))
     }
 }
 
@@ -124,6 +135,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::source::{self, Source};
 
     fn proxy(settings: &Value, platform: &PlatformType) -> Result<Option<Proxy>, Problem> {
         let configuration: ClusterConfiguration = serde_json::from_value(json!({"proxy": settings})).unwrap();
@@ -139,10 +151,31 @@ mod tests {
             ".a.example.com,.cluster.local,.local,.svc,10.132.0.0/14,127.0.0.1,169.254.169.254,172.31.0.0/16,example.com,\
              localhost"
         );
-        let addition = found.addition().unwrap().contents.unwrap();
+        let (variables, addition) = found.environment().unwrap();
+        let url = variables.contents.unwrap().source.unwrap();
+        let Ok(Source::Data(content)) = source::parse(&url) else {
+            panic!("{url}")
+        };
+        let text = String::from_utf8(content).unwrap();
         assert!(
-            addition.starts_with("[Service]\nEnvironment=\"HTTPS_PROXY=http://proxy:3128\"\nEnvironment=\"NO_PROXY=")
+            text.starts_with("HTTPS_PROXY=\"http://proxy:3128\"\nNO_PROXY=\".a.example.com,"),
+            "{text}"
         );
+        assert_eq!(variables.mode, Some(0o600));
+        assert_eq!(
+            addition.contents.unwrap(),
+            "[Service]\nEnvironmentFile=/etc/hyperplane/proxy.env\n"
+        );
+    }
+
+    /// A line of a unit may not have 2048 bytes, and a list of exceptions easily has more.
+    #[test]
+    fn no_list_of_exceptions_is_too_long() {
+        let names: Vec<String> = (0..500).map(|one| format!("host-{one}.example.com")).collect();
+        let settings = json!({"httpProxy": "http://proxy:3128", "noProxy": names.join(",")});
+        let found = proxy(&settings, &PlatformType::None).unwrap().unwrap();
+        let (_, addition) = found.environment().unwrap();
+        assert!(addition.contents.unwrap().len() < 100);
     }
 
     #[test]
@@ -154,7 +187,7 @@ mod tests {
             .unwrap()
             .unwrap();
         assert_eq!(
-            (found.trusted_authorities.as_deref(), found.addition()),
+            (found.trusted_authorities.as_deref(), found.environment()),
             (Some("bundle"), None)
         );
     }

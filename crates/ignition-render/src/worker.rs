@@ -136,8 +136,8 @@ fn base(inputs: &WorkerInputs<'_>, user: &UserConfig) -> Result<Config, Vec<Prob
     });
     units.extend(way.iter().flat_map(ApiServerProxy::units));
     units.extend(trust_units);
-    let addition = proxy.flatten().and_then(|proxy| proxy.addition());
-    if let Some(addition) = addition {
+    if let Some((variables, addition)) = proxy.flatten().and_then(|proxy| proxy.environment()) {
+        files.push(variables);
         add_to_services(&mut units, &addition);
     }
     let config = Config {
