@@ -17,7 +17,7 @@ enum Fault {
 
 /// Notes what is wrong with the text of a unit, or of an addition to one. A line is named, never quoted.
 pub(super) fn check(walk: &mut Walk, fields: &Fields<'_>) {
-    let Some((line, fault)) = walk.text(fields, "contents").and_then(first_wrong_line) else {
+    let Some((line, fault)) = fields.text("contents").and_then(first_wrong_line) else {
         return;
     };
     let problem = match fault {
