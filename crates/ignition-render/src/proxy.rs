@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use hyperplane_api::hypershift::{
     configuration::ClusterConfiguration, networking::ClusterNetworking, platform_type::PlatformType,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     ignition::{DropIn, File},
     parts::{PRIVATE, file, variable},
     problem::Problem,
+    source,
 };
 
 /// Variables of programs that reach the outside. They are not in the units themselves: Ignition refuses lines of units that
@@ -45,9 +46,9 @@ impl Proxy {
         let Some(settings) = configuration.and_then(|configuration| configuration.rest.get("proxy")) else {
             return Ok(None);
         };
-        let http = line(settings, "httpProxy")?;
-        let https = line(settings, "httpsProxy")?;
-        let without = line(settings, "noProxy")?.unwrap_or_default();
+        let http = address(settings, "httpProxy")?;
+        let https = address(settings, "httpsProxy")?;
+        let without = exceptions(settings)?;
         let trusted = settings["trustedCA"]["name"].as_str().filter(|name| !name.is_empty());
         let trusted_authorities = trusted.map(str::to_owned);
         if http.is_none() && https.is_none() {
@@ -60,7 +61,7 @@ impl Proxy {
         Ok(Some(Self {
             http,
             https,
-            direct: direct(&without, networking, platform),
+            direct: direct(without, networking, platform),
             trusted_authorities,
         }))
     }
@@ -87,6 +88,33 @@ impl Proxy {
     }
 }
 
+/// What users want to be reached without a proxy; spaces around commas are nobody's.
+fn exceptions(settings: &Value) -> Result<Vec<String>, Problem> {
+    let key = "noProxy";
+    let entries = settings[key].as_str().map(|text| text.split(',').map(str::trim));
+    let entries: Option<Vec<&str>> = entries.map(|entries| entries.filter(|one| !one.is_empty()).collect());
+    let joined = match &entries {
+        Some(entries) => json!({key: entries.join(",")}),
+        None => json!({key: settings[key]}),
+    };
+    line(&joined, key)?;
+    Ok(entries.into_iter().flatten().map(str::to_owned).collect())
+}
+
+/// The address of a proxy. Programs differ in what they make of one without a scheme, and Ignition refuses it.
+fn address(settings: &Value, key: &str) -> Result<Option<String>, Problem> {
+    let address = line(settings, key)?;
+    if address.as_deref().is_none_or(source::is_remote) {
+        Ok(address)
+    } else {
+        Err(Problem::new(
+            "",
+            format!("spec.configuration.proxy.{key}"),
+            source::NOT_REMOTE,
+        ))
+    }
+}
+
 /// A setting that is one line; what is empty is not there. It may hold a password, so it is not quoted.
 fn line(settings: &Value, key: &str) -> Result<Option<String>, Problem> {
     let wrong = || {
@@ -103,7 +131,7 @@ fn line(settings: &Value, key: &str) -> Result<Option<String>, Problem> {
     }
 }
 
-fn direct(without: &str, networking: &ClusterNetworking, platform: &PlatformType) -> Vec<String> {
+fn direct(without: Vec<String>, networking: &ClusterNetworking, platform: &PlatformType) -> Vec<String> {
     let mut all: BTreeSet<String> = DIRECT.iter().map(|one| (*one).to_owned()).collect();
     all.extend(
         networking
@@ -126,16 +154,14 @@ fn direct(without: &str, networking: &ClusterNetworking, platform: &PlatformType
     if matches!(platform, PlatformType::Aws | PlatformType::Azure) {
         all.insert(METADATA_SERVICE.to_owned());
     }
-    all.extend(without.split(',').filter(|one| !one.is_empty()).map(str::to_owned));
+    all.extend(without);
     all.into_iter().collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
-    use crate::source::{self, Source};
+    use crate::source::Source;
 
     fn proxy(settings: &Value, platform: &PlatformType) -> Result<Option<Proxy>, Problem> {
         let configuration: ClusterConfiguration = serde_json::from_value(json!({"proxy": settings})).unwrap();
@@ -144,7 +170,7 @@ mod tests {
 
     #[test]
     fn what_is_near_is_reached_without() {
-        let settings = json!({"httpsProxy": "http://proxy:3128", "noProxy": "example.com,,.a.example.com"});
+        let settings = json!({"httpsProxy": "http://proxy:3128", "noProxy": "example.com,, .a.example.com"});
         let found = proxy(&settings, &PlatformType::Aws).unwrap().unwrap();
         assert_eq!(
             found.direct.join(","),
@@ -194,10 +220,23 @@ mod tests {
 
     #[test]
     fn lines_that_would_break_out_are_refused() {
-        for bad in [json!("http://a\nExecStart=x"), json!("a b"), json!(1)] {
+        let bad = [
+            json!("http://a\nExecStart=x"),
+            json!("a b"),
+            json!(1),
+            json!("proxy.example.com:3128"),
+            json!("socks5://proxy.example.com"),
+            json!("http://"),
+        ];
+        for bad in bad {
             let problem = proxy(&json!({"httpProxy": bad}), &PlatformType::None).unwrap_err();
             assert_eq!(problem.path, "spec.configuration.proxy.httpProxy");
             assert!(!problem.to_string().contains("ExecStart"));
+        }
+        for bad in [json!("a b"), json!("a,b\nc"), json!(["a"])] {
+            let settings = json!({"httpProxy": "http://proxy", "noProxy": bad});
+            let problem = proxy(&settings, &PlatformType::None).unwrap_err();
+            assert_eq!(problem.path, "spec.configuration.proxy.noProxy");
         }
     }
 }

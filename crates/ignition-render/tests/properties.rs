@@ -33,7 +33,7 @@ fn machine_config() -> impl Strategy<Value = Value> {
 
 fn worlds() -> impl Strategy<Value = World> {
     let platforms = select(vec![PlatformType::KubeVirt, PlatformType::Agent, PlatformType::None]);
-    let proxy = option::of("http://[a-z]{1,6}:%?[a-z]{1,4}@proxy:1");
+    let proxy = option::of("http://[a-z]{1,6}:(%25)?[a-z]{1,4}@proxy:1");
     let mirror = option::of("[a-z]{1,6}\\.example\\.com(/[a-z]{1,4})?");
     let keys = select(vec!["", "ssh-ed25519 AAAA a\nssh-rsa BBBB\n"]);
     (platforms, proxy, mirror, keys, vec(machine_config(), 0..3)).prop_map(
