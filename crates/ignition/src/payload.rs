@@ -148,18 +148,17 @@ pub(crate) struct Verdict {
 }
 
 impl Verdict {
-    /// What is to be written; none while something is missing.
-    pub(crate) fn of(outcome: Result<(), NotMade>) -> Result<Self, String> {
-        match outcome {
-            Ok(()) => Ok(Self {
-                reason: reasons::AS_EXPECTED,
-                message: MADE.to_owned(),
-            }),
-            Err(NotMade::Broken(message)) => Ok(Self {
-                reason: reasons::INVALID_CONFIG,
-                message: shortened(message),
-            }),
-            Err(NotMade::Waiting(what)) => Err(what),
+    /// What is to be written.
+    pub(crate) fn of(outcome: &Result<(), NotMade>) -> Self {
+        let (reason, message) = match outcome {
+            Ok(()) => (reasons::AS_EXPECTED, MADE.to_owned()),
+            Err(NotMade::Broken(message)) => (reasons::INVALID_CONFIG, message.clone()),
+            // What was made before is not handed out any more, so a verdict from then must not stay.
+            Err(NotMade::Waiting(what)) => (reasons::WAITING_FOR_DEPENDENCIES, format!("Waiting for {what}")),
+        };
+        Self {
+            reason,
+            message: shortened(message),
         }
     }
 
@@ -194,30 +193,39 @@ impl Reconciler for Generator {
             self.0.prune();
             return Ok(Next::OnChange);
         }
-        let verdict = Verdict::of(self.0.of(&secret).map(drop)).map_err(Failure::wait)?;
-        if verdict.is_on(&secret) {
-            return Ok(Next::OnChange);
+        let outcome = self.0.of(&secret).map(drop);
+        let verdict = Verdict::of(&outcome);
+        if !verdict.is_on(&secret) {
+            write(context, &secret, &verdict).await?;
         }
-        let key = ObjectKey::of(secret.as_ref());
-        let api: Api<Secret> = Api::namespaced(context.client().clone(), &key.namespace);
-        let parameters = PatchParams {
-            field_manager: Some(context.field_manager().to_owned()),
-            ..PatchParams::default()
-        };
-        let patch = Patch::Merge(verdict.patch(&secret));
-        match api.patch(&key.name, &parameters, &patch).await {
-            Ok(_) => {
-                tracing::info!(secret = %key, reason = verdict.reason.as_str(), "A configuration was judged.");
-                Ok(Next::OnChange)
-            }
-            // It is gone, or another one: there is nothing to write on.
-            Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(Next::OnChange),
-            Err(error) => Err(error.into()),
+        match outcome {
+            Err(NotMade::Waiting(what)) => Err(Failure::wait(what)),
+            Err(NotMade::Broken(_)) | Ok(()) => Ok(Next::OnChange),
         }
     }
 
     async fn sweep(&self, _: &Context, _: &ObjectKey) -> Result<(), Failure> {
         self.0.prune();
         Ok(())
+    }
+}
+
+/// Writes a verdict onto the Secret that it is about.
+async fn write(context: &Context, secret: &Secret, verdict: &Verdict) -> Result<(), Failure> {
+    let key = ObjectKey::of(secret);
+    let api: Api<Secret> = Api::namespaced(context.client().clone(), &key.namespace);
+    let parameters = PatchParams {
+        field_manager: Some(context.field_manager().to_owned()),
+        ..PatchParams::default()
+    };
+    let patch = Patch::Merge(verdict.patch(secret));
+    match api.patch(&key.name, &parameters, &patch).await {
+        Ok(_) => {
+            tracing::info!(secret = %key, reason = verdict.reason.as_str(), "A configuration was judged.");
+            Ok(())
+        }
+        // It is gone, or another one: there is nothing to write on.
+        Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }

@@ -142,14 +142,14 @@ fn what_is_not_made_is_told() {
 #[test]
 fn a_verdict_is_written_once() {
     let secret_with = |reason: &str, message: &str| secret(&json!({}), &json!({"reason": reason, "message": message}));
-    let good = Verdict::of(Ok(())).unwrap();
-    let broken = Verdict::of(Err(NotMade::Broken("x".repeat(9_999)))).unwrap();
-    assert_eq!(
-        Verdict::of(Err(NotMade::Waiting("a Secret".to_owned()))),
-        Err("a Secret".to_owned())
-    );
+    let good = Verdict::of(&Ok(()));
+    let broken = Verdict::of(&Err(NotMade::Broken("x".repeat(9_999))));
+    let waiting = Verdict::of(&Err(NotMade::Waiting("key a of Secret b".to_owned())));
+    assert!(waiting.is_on(&secret_with("WaitingForDependencies", "Waiting for key a of Secret b")));
+    // A verdict of before does not stay when a source is gone.
+    assert!(!waiting.is_on(&secret_with("AsExpected", "The configuration of the machines was made")));
     let fresh = secret(&json!({}), &json!({}));
-    for verdict in [&good, &broken] {
+    for verdict in [&good, &broken, &waiting] {
         assert!(!verdict.is_on(&fresh));
         let patch = verdict.patch(&fresh);
         let text = |key: &str| {
