@@ -15,7 +15,7 @@ use hyperplane_api::hypershift::{
 };
 use hyperplane_ignition_render::{
     Problem, document,
-    worker::{Endpoint, WorkerInputs, render},
+    worker::{Endpoint, RENDER_REVISION, WorkerInputs, render},
 };
 use hyperplane_planner::{catalogue, release::Release};
 use serde_json::{Value, json};
@@ -51,6 +51,7 @@ spec:
 /// What differs from one cluster to the next.
 #[derive(Clone, Debug)]
 pub struct World {
+    pub revision: u32,
     pub release: Release,
     pub platform: PlatformType,
     pub networking: ClusterNetworking,
@@ -64,6 +65,7 @@ pub struct World {
 impl World {
     pub fn new(platform: PlatformType) -> Self {
         Self {
+            revision: RENDER_REVISION,
             release: catalogue::by_version("v1.36.4").unwrap().clone(),
             platform,
             networking: ClusterNetworking::default(),
@@ -78,6 +80,7 @@ impl World {
     pub fn render(&self) -> Result<Vec<u8>, Vec<Problem>> {
         let documents = document::read(&self.config)?;
         render(&WorkerInputs {
+            revision: self.revision,
             release: &self.release,
             platform: &self.platform,
             networking: &self.networking,

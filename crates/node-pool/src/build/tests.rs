@@ -99,6 +99,7 @@ fn the_stub_shows_the_token_to_the_ignition_server() {
     for near in ["a.example.com", "b.example.com", "192.168.0.0/24", ".svc"] {
         assert!(direct.contains(&json!(near)), "{near} in {direct:?}");
     }
+    assert_eq!(text(&made.token, keys::RENDER_REVISION), "1");
 }
 
 /// Whatever a cluster and its pool are, Ignition takes what machines read first, or nothing of it is made.

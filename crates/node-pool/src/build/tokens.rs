@@ -205,6 +205,10 @@ fn content(blueprint: &Blueprint<'_>, target: &Target) -> BTreeMap<String, ByteS
         (keys::RELEASE.to_owned(), text(&target.image)),
         (keys::RELEASE_VERSION.to_owned(), text(target.release.version.number())),
         (
+            keys::RENDER_REVISION.to_owned(),
+            text(&target.inputs.render_revision.to_string()),
+        ),
+        (
             keys::CONFIG.to_owned(),
             ByteString(gzip::compress(target.documents.as_bytes())),
         ),
@@ -218,11 +222,12 @@ fn content(blueprint: &Blueprint<'_>, target: &Target) -> BTreeMap<String, ByteS
 
 /// What a configuration was made from, as its Secret says: what we wrote into it, and nothing that the ignition server did.
 fn kept(live: &Secret) -> BTreeMap<String, ByteString> {
-    const OURS: [&str; 7] = [
+    const OURS: [&str; 8] = [
         keys::RELEASE,
         keys::RELEASE_VERSION,
         keys::CONFIG,
         keys::OS_STREAM,
+        keys::RENDER_REVISION,
         keys::PULL_SECRET_HASH,
         keys::TRUST_BUNDLE_HASH,
         keys::CONFIGURATION_HASH,
