@@ -10,7 +10,7 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bytes::Bytes;
 use hyperplane_api::constants::{Reason, objects::keys, reasons};
 use hyperplane_ignition_render::Problem;
-use hyperplane_runtime::{Context, Failure, Next, ObjectKey, Reconciler};
+use hyperplane_runtime::{Context, EventType, Failure, Next, ObjectKey, Reconciler};
 use k8s_openapi::api::core::v1::Secret;
 use kube::{
     Api,
@@ -19,12 +19,20 @@ use kube::{
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::{answer::Refusal, counts::Counts, sources::Sources, token};
+use crate::{answer::Refusal, counts::Counts, reached::Reached, sources::Sources, token};
 
 /// Payloads that are kept; there are two for a pool that is rolled. Beyond that they are made anew each time.
 const MOST_KEPT: usize = 512;
 /// Characters of a message: it ends up in a condition.
 const LONGEST_MESSAGE: usize = 4096;
+
+/// The events about a configuration that a machine has fetched for the first time, and about one that cannot be made, as the
+/// reference calls them. It tells them for every request; here each is told once.
+const GET_PAYLOAD: &str = "GetPayload";
+const GET_PAYLOAD_FAILED: &str = "GetPayloadFailed";
+
+/// What is said of the first machine.
+const FETCHED: &str = "A machine has fetched its configuration.";
 
 /// What is said of a payload that was made.
 const MADE: &str = "The configuration of the machines was made";
@@ -181,7 +189,10 @@ impl Verdict {
 }
 
 /// Makes payloads before anybody comes, so that a pool learns what is wrong with its configuration.
-pub(crate) struct Generator(pub(crate) Arc<Payloads>);
+pub(crate) struct Generator {
+    pub(crate) payloads: Arc<Payloads>,
+    pub(crate) reached: Arc<Reached>,
+}
 
 impl Reconciler for Generator {
     type Object = Secret;
@@ -190,10 +201,14 @@ impl Reconciler for Generator {
 
     async fn reconcile(&self, context: &Context, secret: Arc<Secret>) -> Result<Next, Failure> {
         if !token::is_token(&secret) {
-            self.0.prune();
+            self.payloads.prune();
             return Ok(Next::OnChange);
         }
-        let outcome = self.0.of(&secret).map(drop);
+        // The mark is a change of the Secret, so that somebody looks at it here.
+        if self.reached.take_written(&ObjectKey::of(secret.as_ref())) {
+            context.event(EventType::Normal, GET_PAYLOAD, FETCHED);
+        }
+        let outcome = self.payloads.of(&secret).map(drop);
         let verdict = Verdict::of(&outcome);
         if !verdict.is_on(&secret) {
             write(context, &secret, &verdict).await?;
@@ -204,13 +219,15 @@ impl Reconciler for Generator {
         }
     }
 
-    async fn sweep(&self, _: &Context, _: &ObjectKey) -> Result<(), Failure> {
-        self.0.prune();
+    async fn sweep(&self, _: &Context, key: &ObjectKey) -> Result<(), Failure> {
+        self.reached.take_written(key);
+        self.payloads.prune();
         Ok(())
     }
 }
 
-/// Writes a verdict onto the Secret that it is about.
+/// Writes a verdict onto the Secret that it is about, and tells of one that is bad: once, because the next run finds it
+/// there.
 async fn write(context: &Context, secret: &Secret, verdict: &Verdict) -> Result<(), Failure> {
     let key = ObjectKey::of(secret);
     let api: Api<Secret> = Api::namespaced(context.client().clone(), &key.namespace);
@@ -222,6 +239,9 @@ async fn write(context: &Context, secret: &Secret, verdict: &Verdict) -> Result<
     match api.patch(&key.name, &parameters, &patch).await {
         Ok(_) => {
             tracing::info!(secret = %key, reason = verdict.reason.as_str(), "A configuration was judged.");
+            if verdict.reason != reasons::AS_EXPECTED {
+                context.event(EventType::Warning, GET_PAYLOAD_FAILED, verdict.message.clone());
+            }
             Ok(())
         }
         // It is gone, or another one: there is nothing to write on.

@@ -277,10 +277,10 @@ fn answers_are_counted() {
         r#"hyperplane_ignition_answers_total{outcome="payload"} 1"#,
         r#"hyperplane_ignition_answers_total{outcome="unknown_token"} 1"#,
         r#"hyperplane_ignition_answers_total{outcome="no_token"} 0"#,
-        r#"hyperplane_ignition_payloads_total{node_pool="clusters/one"} 1"#,
-        "hyperplane_ignition_cache_misses_total 1",
-        "hyperplane_ignition_cached_payloads 1",
-        "hyperplane_ignition_generation_seconds_count 1",
+        r#"ign_server_get_requests_total{node_pool="clusters/one"} 1"#,
+        "ign_server_payload_cache_miss_total 1",
+        "ign_server_payload_cache_total 1",
+        "ign_server_payload_generation_seconds_count 1",
     ] {
         assert!(page.lines().any(|found| found == line), "{line} in {page}");
     }

@@ -87,8 +87,8 @@ async fn a_machine_gets_its_payload_and_that_is_noted() {
         r#"hyperplane_ignition_answers_total{outcome="payload"} 2"#,
         r#"hyperplane_ignition_answers_total{outcome="unknown_token"} 2"#,
         // Once for each Secret, however many machines come.
-        "hyperplane_ignition_cache_misses_total 2",
-        "hyperplane_ignition_cached_payloads 2",
+        "ign_server_payload_cache_miss_total 2",
+        "ign_server_payload_cache_total 2",
     ] {
         assert!(page.lines().any(|found| found == line), "{line} in {page}");
     }

@@ -83,6 +83,11 @@ impl Active {
             tokens,
         })
     }
+
+    /// Whether another token takes the place of the one that is there.
+    pub(crate) fn is_rotated(&self) -> bool {
+        self.is_changed && self.live.is_some()
+    }
 }
 
 fn tokens(live: Option<&Secret>, care: Care, now: Timestamp, fresh: impl FnOnce() -> String) -> Tokens {
