@@ -1,61 +1,102 @@
-//! Several Ignition configs as one. Of two entries with the same path or name the later one wins; what belongs together
-//! (the additions to a unit, the keys of a user) is put together. Merging is associative, and a config merged with itself
-//! is itself.
+//! Several Ignition configs as one, as Ignition itself and the machine config operator merge them, from the first to the
+//! last. What a later config says of a file, a unit or a user is put over what was said before, field by field; entries of
+//! lists are told apart by their paths, names and devices.
+//!
+//! - A path that is a file here and a link there is what the later config says, and nothing of the other is left. So it is
+//!   with an argument of the kernel that should exist here and should not there. That is why the order of merging matters
+//!   even among three: what the second takes away, the first cannot add to what the third says.
+//! - Options and appended contents are put one behind the other. A config with such merged with itself is therefore more
+//!   than itself.
+//! - In one thing it is stricter: a later source brings its own compression, headers and hash. Ignition would keep those of
+//!   the earlier source, with which the later one cannot be read.
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use crate::ignition::{
-    Config, DropIn, File, Header, KernelArguments, Node, Passwd, Storage, Systemd, Unit, User, VERSIONS,
-};
+use crate::ignition::{Config, VERSIONS};
 
-/// Lists whose entries are told apart by one of their fields, among what has no type here.
-type Keyed = &'static [(&'static str, &'static str)];
-
-const OF_STORAGE: Keyed = &[
-    ("disks", "device"),
-    ("filesystems", "device"),
-    ("luks", "name"),
-    ("raid", "name"),
+/// Lists of objects, the field by which their entries are told apart, and whether that gives them their order. Where the
+/// order of a list means something, it is the one in which entries first come.
+const KEYED: &[(&str, Key, bool)] = &[
+    ("certificateAuthorities", Key::Field("source"), false),
+    ("directories", Key::Field("path"), true),
+    ("disks", Key::Field("device"), true),
+    ("dropins", Key::Field("name"), true),
+    ("files", Key::Field("path"), true),
+    ("filesystems", Key::Field("device"), true),
+    ("groups", Key::Field("name"), true),
+    ("httpHeaders", Key::Field("name"), false),
+    ("links", Key::Field("path"), true),
+    ("luks", Key::Field("name"), true),
+    ("merge", Key::Field("source"), false),
+    ("partitions", Key::Partition, false),
+    ("raid", Key::Field("name"), true),
+    ("tang", Key::Field("url"), false),
+    ("units", Key::Field("name"), true),
+    ("users", Key::Field("name"), true),
 ];
-const OF_PASSWD: Keyed = &[("groups", "name")];
-const NONE: Keyed = &[];
+
+/// Lists of which both are kept, one behind the other.
+const APPENDED: &[&str] = &["append", "mountOptions", "options"];
+
+/// Lists of one object of which only one can have an entry: the later config says which.
+const EXCLUSIVE: &[&[&str]] = &[&["directories", "files", "links"], &["shouldExist", "shouldNotExist"]];
+
+/// Objects that are taken whole: an owner is an id or a name, never both.
+const WHOLE: &[&str] = &["group", "user"];
+
+/// Objects that are taken whole where they say where content is.
+const RESOURCES: &[&str] = &["contents", "keyFile", "replace"];
+
+/// What tells entries of a list apart.
+#[derive(Clone, Copy)]
+enum Key {
+    /// A field.
+    Field(&'static str),
+    /// The number of a partition, or its label where it has no number.
+    Partition,
+}
+
+impl Key {
+    fn of(self, entry: &Value) -> String {
+        let text = |field: &str| entry[field].as_str().unwrap_or_default().to_owned();
+        match self {
+            Self::Field(field) => text(field),
+            Self::Partition => match entry["number"].as_i64() {
+                Some(number) if number != 0 => format!("number {number}"),
+                _ => format!("label {}", text("label")),
+            },
+        }
+    }
+}
 
 /// All configs as one, the first at the bottom. Entries come in the order of their paths and names.
 pub fn merge_all<'a>(configs: impl IntoIterator<Item = &'a Config>) -> Config {
-    let nothing = Config::default();
-    configs.into_iter().fold(nothing, |base, over| merge(&base, over))
+    let mut merged = Value::Object(Map::new());
+    let mut version = "";
+    let mut is_empty = true;
+    for config in configs {
+        let over = serde_json::to_value(config).expect("a config has only text keys and finite numbers");
+        merged = put("", Some(merged), &over);
+        version = newer(version, &config.ignition.version);
+        is_empty = false;
+    }
+    if is_empty {
+        return Config::default();
+    }
+    let mut merged: Config =
+        serde_json::from_value(merged).expect("what is merged of configs has the fields of configs");
+    version.clone_into(&mut merged.ignition.version);
+    merged
 }
 
 /// One config over another.
 pub fn merge(base: &Config, over: &Config) -> Config {
-    Config {
-        ignition: Header {
-            version: newer(&base.ignition.version, &over.ignition.version).to_owned(),
-            rest: rest(&base.ignition.rest, &over.ignition.rest, NONE),
-        },
-        kernel_arguments: KernelArguments {
-            should_exist: union(&base.kernel_arguments.should_exist, &over.kernel_arguments.should_exist),
-            should_not_exist: union(
-                &base.kernel_arguments.should_not_exist,
-                &over.kernel_arguments.should_not_exist,
-            ),
-        },
-        passwd: Passwd {
-            users: by_name(&base.passwd.users, &over.passwd.users, |user| &user.name, user),
-            rest: rest(&base.passwd.rest, &over.passwd.rest, OF_PASSWD),
-        },
-        storage: storage(&base.storage, &over.storage),
-        systemd: Systemd {
-            units: by_name(&base.systemd.units, &over.systemd.units, |unit| &unit.name, unit),
-            rest: rest(&base.systemd.rest, &over.systemd.rest, NONE),
-        },
-        rest: rest(&base.rest, &over.rest, NONE),
-    }
+    merge_all([base, over])
 }
 
 /// The newer of two versions: it reads what the older one says.
@@ -64,101 +105,91 @@ fn newer<'a>(base: &'a str, over: &'a str) -> &'a str {
     if rank(base) > rank(over) { base } else { over }
 }
 
-/// Something that has a path. Two of them never have the same.
-enum Placed<'a> {
-    Directory(&'a Node),
-    File(&'a File),
-    Link(&'a Node),
+/// A field with what a later config says of it. What is there already has the form that merging gives.
+fn put(name: &str, base: Option<Value>, over: &Value) -> Value {
+    match (base, over) {
+        (base, Value::Object(over)) => {
+            let is_whole = WHOLE.contains(&name) || (RESOURCES.contains(&name) && over.contains_key("source"));
+            let base = match base {
+                Some(Value::Object(base)) if !is_whole => base,
+                _ => Map::new(),
+            };
+            Value::Object(fields(base, over))
+        }
+        (Some(Value::Array(base)), Value::Array(over)) => Value::Array(list(name, base, over)),
+        (_, Value::Array(over)) => Value::Array(list(name, Vec::new(), over)),
+        (_, scalar) => scalar.clone(),
+    }
 }
 
-fn storage(base: &Storage, over: &Storage) -> Storage {
-    let mut placed = BTreeMap::new();
-    for layer in [base, over] {
-        placed.extend(layer.directories.iter().map(|one| (&one.path, Placed::Directory(one))));
-        placed.extend(layer.files.iter().map(|one| (&one.path, Placed::File(one))));
-        placed.extend(layer.links.iter().map(|one| (&one.path, Placed::Link(one))));
-    }
-    let mut merged = Storage {
-        rest: rest(&base.rest, &over.rest, OF_STORAGE),
-        ..Storage::default()
-    };
-    for one in placed.into_values() {
-        match one {
-            Placed::Directory(one) => merged.directories.push(one.clone()),
-            Placed::File(one) => merged.files.push(one.clone()),
-            Placed::Link(one) => merged.links.push(one.clone()),
+fn fields(mut base: Map<String, Value>, over: &Map<String, Value>) -> Map<String, Value> {
+    for group in EXCLUSIVE {
+        for name in group.iter().filter(|name| over.contains_key(**name)) {
+            let moved: BTreeSet<String> = keys(name, &over[*name]);
+            for other in group.iter().filter(|other| *other != name) {
+                if let Some(Value::Array(entries)) = base.get_mut(*other) {
+                    entries.retain(|entry| !moved.contains(&key(other, entry)));
+                }
+            }
         }
     }
-    merged
-}
-
-fn user(base: &User, over: &User) -> User {
-    User {
-        name: over.name.clone(),
-        ssh_authorized_keys: union(&base.ssh_authorized_keys, &over.ssh_authorized_keys),
-        rest: rest(&base.rest, &over.rest, NONE),
+    for (name, value) in over {
+        let merged = put(name, base.remove(name), value);
+        base.insert(name.clone(), merged);
     }
+    base
 }
 
-fn unit(base: &Unit, over: &Unit) -> Unit {
-    Unit {
-        name: over.name.clone(),
-        enabled: over.enabled.or(base.enabled),
-        mask: over.mask.or(base.mask),
-        contents: over.contents.as_ref().or(base.contents.as_ref()).cloned(),
-        dropins: by_name(
-            &base.dropins,
-            &over.dropins,
-            |one| &one.name,
-            |_, over: &DropIn| over.clone(),
-        ),
-        rest: rest(&base.rest, &over.rest, NONE),
+fn list(name: &str, mut base: Vec<Value>, over: &[Value]) -> Vec<Value> {
+    if APPENDED.contains(&name) {
+        base.extend(over.iter().map(|entry| put("", None, entry)));
+        return base;
     }
-}
-
-/// Entries in the order of their names; two of one name become one.
-fn by_name<T: Clone>(base: &[T], over: &[T], name: fn(&T) -> &String, both: fn(&T, &T) -> T) -> Vec<T> {
-    let mut merged: BTreeMap<String, T> = BTreeMap::new();
-    for one in base.iter().chain(over) {
-        let one = match merged.get(name(one)) {
-            Some(before) => both(before, one),
-            // An entry alone has the form that merging gives, too.
-            None => both(one, one),
-        };
-        merged.insert(name(&one).clone(), one);
+    let is_keyed = over.iter().all(Value::is_object) && rule(name).is_some();
+    if !is_keyed && !over.iter().all(Value::is_string) {
+        return over.to_vec();
     }
-    merged.into_values().collect()
-}
-
-/// Texts of both, each once, in the order in which they first come.
-fn union(base: &[String], over: &[String]) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for text in base.iter().chain(over) {
-        if !all.contains(text) {
-            all.push(text.clone());
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    for (index, entry) in base.iter().enumerate() {
+        places.insert(key(name, entry), index);
+    }
+    for entry in over {
+        let key = key(name, entry);
+        match places.get(&key) {
+            // A header without a value takes away the one before.
+            Some(index) if name == "httpHeaders" && entry.get("value").is_none() => base[*index] = Value::Null,
+            Some(index) => {
+                let before = std::mem::take(&mut base[*index]);
+                base[*index] = put("", Some(before), entry);
+            }
+            None => {
+                places.insert(key, base.len());
+                base.push(put("", None, entry));
+            }
         }
     }
-    all
-}
-
-/// Fields without a type here: the later one wins, except in lists whose entries can be told apart.
-fn rest(base: &Map<String, Value>, over: &Map<String, Value>, keyed: Keyed) -> Map<String, Value> {
-    let mut merged = Map::new();
-    for (key, value) in base.iter().chain(over) {
-        let field = keyed.iter().find(|(list, _)| list == key).map(|(_, field)| *field);
-        let value = match (field, value) {
-            (Some(field), Value::Array(items)) => entries(merged.get(key), items, field),
-            _ => value.clone(),
-        };
-        merged.insert(key.clone(), value);
+    base.retain(|entry| !entry.is_null());
+    if is_keyed && rule(name).is_some_and(|(_, is_sorted)| is_sorted) {
+        base.sort_by_cached_key(|entry| self::key(name, entry));
     }
-    merged
+    base
 }
 
-/// Entries of two lists in the order of the field that tells them apart; of two with the same, the later one.
-fn entries(base: Option<&Value>, over: &[Value], field: &str) -> Value {
-    let base = base.and_then(Value::as_array).into_iter().flatten();
-    let all = base.chain(over);
-    let named: BTreeMap<&str, &Value> = all.map(|one| (one[field].as_str().unwrap_or_default(), one)).collect();
-    named.into_values().cloned().collect()
+fn rule(name: &str) -> Option<(Key, bool)> {
+    let found = KEYED.iter().find(|(list, ..)| *list == name);
+    found.map(|(_, key, is_sorted)| (*key, *is_sorted))
+}
+
+/// What an entry of a list is known by: its key, or itself where it is a text.
+fn key(name: &str, entry: &Value) -> String {
+    match (entry, rule(name)) {
+        (Value::String(text), _) => text.clone(),
+        (entry, Some((key, _))) => key.of(entry),
+        (entry, None) => entry.to_string(),
+    }
+}
+
+fn keys(name: &str, entries: &Value) -> BTreeSet<String> {
+    let entries = entries.as_array().into_iter().flatten();
+    entries.map(|entry| key(name, entry)).collect()
 }

@@ -34,20 +34,19 @@ pub(crate) fn unit(name: &str, contents: String) -> Unit {
     }
 }
 
-/// A line that sets a variable of what a unit runs. The value is one line.
-pub(crate) fn environment(name: &str, value: &str) -> String {
-    format!("Environment=\"{name}={}\"\n", escaped(value))
+/// A line of a file of variables, as systemd reads one. The value is one line.
+pub(crate) fn variable(name: &str, value: &str) -> String {
+    format!("{name}=\"{}\"\n", escaped(value))
 }
 
-/// Text between double quotes, as systemd reads it: a percent sign would begin a specifier.
+/// Text between double quotes in a file of variables. A percent sign is only one, other than in a unit.
 fn escaped(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     for character in value.chars() {
-        match character {
-            '\\' | '"' => text.extend(['\\', character]),
-            '%' => text.push_str("%%"),
-            other => text.push(other),
+        if matches!(character, '\\' | '"' | '`' | '$') {
+            text.push('\\');
         }
+        text.push(character);
     }
     text
 }
@@ -59,8 +58,8 @@ mod tests {
     #[test]
     fn values_survive_systemd() {
         assert_eq!(
-            environment("HTTP_PROXY", r#"http://a:b%20"\@c"#),
-            "Environment=\"HTTP_PROXY=http://a:b%%20\\\"\\\\@c\"\n"
+            variable("HTTP_PROXY", r#"http://a:$b%20"\@c`"#),
+            "HTTP_PROXY=\"http://a:\\$b%20\\\"\\\\@c\\`\"\n"
         );
     }
 }

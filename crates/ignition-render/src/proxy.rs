@@ -5,9 +5,18 @@ use std::collections::BTreeSet;
 use hyperplane_api::hypershift::{
     configuration::ClusterConfiguration, networking::ClusterNetworking, platform_type::PlatformType,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::{ignition::DropIn, parts::environment, problem::Problem};
+use crate::{
+    ignition::{DropIn, File},
+    parts::{PRIVATE, file, variable},
+    problem::Problem,
+    source,
+};
+
+/// Variables of programs that reach the outside. They are not in the units themselves: Ignition refuses lines of units that
+/// are as long as a list of exceptions may become, and a password is nothing for a file that everybody may read.
+const ENVIRONMENT: &str = "/etc/hyperplane/proxy.env";
 
 /// What is never reached through a proxy.
 const DIRECT: &[&str] = &["127.0.0.1", "localhost", ".svc", ".cluster.local", ".local"];
@@ -37,9 +46,9 @@ impl Proxy {
         let Some(settings) = configuration.and_then(|configuration| configuration.rest.get("proxy")) else {
             return Ok(None);
         };
-        let http = line(settings, "httpProxy")?;
-        let https = line(settings, "httpsProxy")?;
-        let without = line(settings, "noProxy")?.unwrap_or_default();
+        let http = address(settings, "httpProxy")?;
+        let https = address(settings, "httpsProxy")?;
+        let without = exceptions(settings)?;
         let trusted = settings["trustedCA"]["name"].as_str().filter(|name| !name.is_empty());
         let trusted_authorities = trusted.map(str::to_owned);
         if http.is_none() && https.is_none() {
@@ -52,13 +61,16 @@ impl Proxy {
         Ok(Some(Self {
             http,
             https,
-            direct: direct(&without, networking, platform),
+            direct: direct(without, networking, platform),
             trusted_authorities,
         }))
     }
 
-    /// What units are told of it; none where nothing goes through a proxy.
-    pub(crate) fn addition(&self) -> Option<DropIn> {
+    /// The file with its variables, and what units are told of that; none where nothing goes through a proxy.
+    pub(crate) fn environment(&self) -> Option<(File, DropIn)> {
+        if self.http.is_none() && self.https.is_none() {
+            return None;
+        }
         let direct = self.direct.join(",");
         let variables = [
             ("HTTP_PROXY", self.http.as_deref()),
@@ -66,13 +78,40 @@ impl Proxy {
             ("NO_PROXY", Some(direct.as_str())),
         ];
         let given = variables.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        let lines: String = given.map(|(name, value)| environment(name, value)).collect();
-        let is_used = self.http.is_some() || self.https.is_some();
-        is_used.then(|| DropIn {
+        let lines: String = given.map(|(name, value)| variable(name, value)).collect();
+        let addition = DropIn {
             name: "10-proxy.conf".to_owned(),
-            contents: Some(format!("[Service]\n{lines}")),
+            contents: Some(format!("[Service]\nEnvironmentFile={ENVIRONMENT}\n")),
             ..DropIn::default()
-        })
+        };
+        Some((file(ENVIRONMENT, PRIVATE, lines), addition))
+    }
+}
+
+/// What users want to be reached without a proxy; spaces around commas are nobody's.
+fn exceptions(settings: &Value) -> Result<Vec<String>, Problem> {
+    let key = "noProxy";
+    let entries = settings[key].as_str().map(|text| text.split(',').map(str::trim));
+    let entries: Option<Vec<&str>> = entries.map(|entries| entries.filter(|one| !one.is_empty()).collect());
+    let joined = match &entries {
+        Some(entries) => json!({key: entries.join(",")}),
+        None => json!({key: settings[key]}),
+    };
+    line(&joined, key)?;
+    Ok(entries.into_iter().flatten().map(str::to_owned).collect())
+}
+
+/// The address of a proxy. Programs differ in what they make of one without a scheme, and Ignition refuses it.
+fn address(settings: &Value, key: &str) -> Result<Option<String>, Problem> {
+    let address = line(settings, key)?;
+    if address.as_deref().is_none_or(source::is_remote) {
+        Ok(address)
+    } else {
+        Err(Problem::new(
+            "",
+            format!("spec.configuration.proxy.{key}"),
+            source::NOT_REMOTE,
+        ))
     }
 }
 
@@ -92,7 +131,7 @@ fn line(settings: &Value, key: &str) -> Result<Option<String>, Problem> {
     }
 }
 
-fn direct(without: &str, networking: &ClusterNetworking, platform: &PlatformType) -> Vec<String> {
+fn direct(without: Vec<String>, networking: &ClusterNetworking, platform: &PlatformType) -> Vec<String> {
     let mut all: BTreeSet<String> = DIRECT.iter().map(|one| (*one).to_owned()).collect();
     all.extend(
         networking
@@ -115,15 +154,14 @@ fn direct(without: &str, networking: &ClusterNetworking, platform: &PlatformType
     if matches!(platform, PlatformType::Aws | PlatformType::Azure) {
         all.insert(METADATA_SERVICE.to_owned());
     }
-    all.extend(without.split(',').filter(|one| !one.is_empty()).map(str::to_owned));
+    all.extend(without);
     all.into_iter().collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::source::Source;
 
     fn proxy(settings: &Value, platform: &PlatformType) -> Result<Option<Proxy>, Problem> {
         let configuration: ClusterConfiguration = serde_json::from_value(json!({"proxy": settings})).unwrap();
@@ -132,17 +170,38 @@ mod tests {
 
     #[test]
     fn what_is_near_is_reached_without() {
-        let settings = json!({"httpsProxy": "http://proxy:3128", "noProxy": "example.com,,.a.example.com"});
+        let settings = json!({"httpsProxy": "http://proxy:3128", "noProxy": "example.com,, .a.example.com"});
         let found = proxy(&settings, &PlatformType::Aws).unwrap().unwrap();
         assert_eq!(
             found.direct.join(","),
             ".a.example.com,.cluster.local,.local,.svc,10.132.0.0/14,127.0.0.1,169.254.169.254,172.31.0.0/16,example.com,\
              localhost"
         );
-        let addition = found.addition().unwrap().contents.unwrap();
+        let (variables, addition) = found.environment().unwrap();
+        let url = variables.contents.unwrap().source.unwrap();
+        let Ok(Source::Data(content)) = source::parse(&url) else {
+            panic!("{url}")
+        };
+        let text = String::from_utf8(content).unwrap();
         assert!(
-            addition.starts_with("[Service]\nEnvironment=\"HTTPS_PROXY=http://proxy:3128\"\nEnvironment=\"NO_PROXY=")
+            text.starts_with("HTTPS_PROXY=\"http://proxy:3128\"\nNO_PROXY=\".a.example.com,"),
+            "{text}"
         );
+        assert_eq!(variables.mode, Some(0o600));
+        assert_eq!(
+            addition.contents.unwrap(),
+            "[Service]\nEnvironmentFile=/etc/hyperplane/proxy.env\n"
+        );
+    }
+
+    /// A line of a unit may not have 2048 bytes, and a list of exceptions easily has more.
+    #[test]
+    fn no_list_of_exceptions_is_too_long() {
+        let names: Vec<String> = (0..500).map(|one| format!("host-{one}.example.com")).collect();
+        let settings = json!({"httpProxy": "http://proxy:3128", "noProxy": names.join(",")});
+        let found = proxy(&settings, &PlatformType::None).unwrap().unwrap();
+        let (_, addition) = found.environment().unwrap();
+        assert!(addition.contents.unwrap().len() < 100);
     }
 
     #[test]
@@ -154,17 +213,30 @@ mod tests {
             .unwrap()
             .unwrap();
         assert_eq!(
-            (found.trusted_authorities.as_deref(), found.addition()),
+            (found.trusted_authorities.as_deref(), found.environment()),
             (Some("bundle"), None)
         );
     }
 
     #[test]
     fn lines_that_would_break_out_are_refused() {
-        for bad in [json!("http://a\nExecStart=x"), json!("a b"), json!(1)] {
+        let bad = [
+            json!("http://a\nExecStart=x"),
+            json!("a b"),
+            json!(1),
+            json!("proxy.example.com:3128"),
+            json!("socks5://proxy.example.com"),
+            json!("http://"),
+        ];
+        for bad in bad {
             let problem = proxy(&json!({"httpProxy": bad}), &PlatformType::None).unwrap_err();
             assert_eq!(problem.path, "spec.configuration.proxy.httpProxy");
             assert!(!problem.to_string().contains("ExecStart"));
+        }
+        for bad in [json!("a b"), json!("a,b\nc"), json!(["a"])] {
+            let settings = json!({"httpProxy": "http://proxy", "noProxy": bad});
+            let problem = proxy(&settings, &PlatformType::None).unwrap_err();
+            assert_eq!(problem.path, "spec.configuration.proxy.noProxy");
         }
     }
 }

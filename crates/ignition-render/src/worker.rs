@@ -46,6 +46,8 @@ pub struct Endpoint<'a> {
 /// What a payload is made from.
 #[derive(Clone, Copy)]
 pub struct WorkerInputs<'a> {
+    /// The revision by which it is made, at most [`RENDER_REVISION`].
+    pub revision: u32,
     /// The release of the pool.
     pub release: &'a Release,
     /// The platform.
@@ -77,6 +79,7 @@ impl fmt::Debug for WorkerInputs<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("WorkerInputs")
+            .field("revision", &self.revision)
             .field("release", &self.release.version.as_str())
             .field("platform", self.platform)
             .field("api_server", &self.api_server)
@@ -87,6 +90,18 @@ impl fmt::Debug for WorkerInputs<'_> {
 
 /// The payload as bytes, or everything that stops it.
 pub fn render(inputs: &WorkerInputs<'_>) -> Result<Vec<u8>, Vec<Problem>> {
+    match inputs.revision {
+        1 => first(inputs),
+        unknown => {
+            let problem =
+                format!("{unknown} is not known here, only 1 to {RENDER_REVISION}: run a newer ignition server");
+            Err(vec![Problem::new("the token", "render-revision", problem)])
+        }
+    }
+}
+
+/// The payload by the first revision.
+fn first(inputs: &WorkerInputs<'_>) -> Result<Vec<u8>, Vec<Problem>> {
     let user = UserConfig::of(inputs.documents);
     let ours = user.as_ref().map_or(Ok(Config::default()), |user| base(inputs, user));
     let (user, ours) = match (user, ours) {
@@ -136,8 +151,8 @@ fn base(inputs: &WorkerInputs<'_>, user: &UserConfig) -> Result<Config, Vec<Prob
     });
     units.extend(way.iter().flat_map(ApiServerProxy::units));
     units.extend(trust_units);
-    let addition = proxy.flatten().and_then(|proxy| proxy.addition());
-    if let Some(addition) = addition {
+    if let Some((variables, addition)) = proxy.flatten().and_then(|proxy| proxy.environment()) {
+        files.push(variables);
         add_to_services(&mut units, &addition);
     }
     let config = Config {

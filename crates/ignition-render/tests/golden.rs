@@ -5,61 +5,12 @@ mod support;
 
 use std::{env, fmt::Write as _, fs, path::PathBuf};
 
-use hyperplane_api::hypershift::platform_type::PlatformType;
 use hyperplane_ignition_render::{
     source::{self, Source},
     worker::RENDER_REVISION,
 };
-use serde_json::{Value, json};
-use support::{World, configuration};
-
-const CONFIG: &str = "\
-apiVersion: machineconfiguration.openshift.io/v1
-kind: MachineConfig
-metadata: {name: 50-motd}
-spec:
-  kernelArguments: [quiet]
-  config:
-    ignition: {version: 3.2.0}
-    storage:
-      files:
-        - path: /etc/motd
-          mode: 0644
-          contents: {source: 'data:,hello%0A'}
----
-apiVersion: machineconfiguration.openshift.io/v1
-kind: KubeletConfig
-metadata: {name: big-pods}
-spec:
-  kubeletConfig: {maxPods: 500}
----
-apiVersion: config.openshift.io/v1
-kind: ImageDigestMirrorSet
-metadata: {name: mirrors}
-spec:
-  imageDigestMirrors:
-    - {source: quay.io, mirrors: [mirror.example.com/quay]}
-";
-
-fn cases() -> Vec<(&'static str, World)> {
-    let mut full = World::new(PlatformType::KubeVirt);
-    full.configuration = configuration(json!({
-        "proxy": {"httpsProxy": "http://user:100%25@proxy.example.com:3128", "noProxy": "example.com"},
-        "apiServer": {"tlsSecurityProfile": {"type": "Modern"}},
-        "image": {"registrySources": {"insecureRegistries": ["lab.example.com:5000"]}},
-    }));
-    "AUTHORITY\n".clone_into(&mut full.trust_bundle);
-    let authority = ("mirror.example.com".to_owned(), "AUTHORITY OF THE MIRROR\n".to_owned());
-    full.registry_authorities.extend([authority]);
-    "ssh-ed25519 AAAA admin@example.com\n".clone_into(&mut full.ssh_keys);
-    full.config = vec![("config".to_owned(), CONFIG.to_owned())];
-    vec![
-        ("agent", World::new(PlatformType::Agent)),
-        ("kubevirt", World::new(PlatformType::KubeVirt)),
-        ("kubevirt-full", full),
-        ("none", World::new(PlatformType::None)),
-    ]
-}
+use serde_json::Value;
+use support::cases;
 
 #[test]
 fn the_revision_renders_as_recorded() {

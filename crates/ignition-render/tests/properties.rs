@@ -3,7 +3,7 @@
 mod support;
 
 use hyperplane_api::hypershift::platform_type::PlatformType;
-use hyperplane_ignition_render::{source, validate::validate};
+use hyperplane_ignition_render::{source, validate::validate, worker::RENDER_REVISION};
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use serde_json::{Value, json};
 use support::{World, configuration};
@@ -33,7 +33,7 @@ fn machine_config() -> impl Strategy<Value = Value> {
 
 fn worlds() -> impl Strategy<Value = World> {
     let platforms = select(vec![PlatformType::KubeVirt, PlatformType::Agent, PlatformType::None]);
-    let proxy = option::of("http://[a-z]{1,6}:%?[a-z]{1,4}@proxy:1");
+    let proxy = option::of("http://[a-z]{1,6}:(%25)?[a-z]{1,4}@proxy:1");
     let mirror = option::of("[a-z]{1,6}\\.example\\.com(/[a-z]{1,4})?");
     let keys = select(vec!["", "ssh-ed25519 AAAA a\nssh-rsa BBBB\n"]);
     (platforms, proxy, mirror, keys, vec(machine_config(), 0..3)).prop_map(
@@ -166,4 +166,18 @@ fn everything_that_stops_a_payload_is_told_at_once() {
             "spec.networking.apiServer.advertiseAddress",
         ]
     );
+}
+
+#[test]
+fn only_revisions_that_are_known_are_rendered() {
+    for revision in [0, RENDER_REVISION + 1] {
+        let mut world = World::new(PlatformType::None);
+        world.revision = revision;
+        let problems = world.render().unwrap_err();
+        assert_eq!(problems[0].path, "render-revision");
+        assert!(
+            problems[0].problem.contains("run a newer ignition server"),
+            "{problems:?}"
+        );
+    }
 }

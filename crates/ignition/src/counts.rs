@@ -1,4 +1,5 @@
-//! What the server has answered, as numbers for a reader of metrics. Owns their names.
+//! What the server has answered, as numbers for a reader of metrics. Owns their names: those that the reference has too are
+//! called as they are there, so that its dashboards go on.
 
 use std::time::Duration;
 
@@ -51,22 +52,22 @@ impl Counts {
             counts.answers.clone(),
         );
         registry.register(
-            "hyperplane_ignition_payloads",
+            "ign_server_get_requests",
             "Configurations that were handed out, by NodePool",
             counts.payloads.clone(),
         );
         registry.register(
-            "hyperplane_ignition_generation_seconds",
+            "ign_server_payload_generation_seconds",
             "Time that the making of a configuration takes",
             counts.generation.clone(),
         );
         registry.register(
-            "hyperplane_ignition_cache_misses",
+            "ign_server_payload_cache_miss",
             "Configurations that had to be made because none was kept",
             counts.cache_misses.clone(),
         );
         registry.register(
-            "hyperplane_ignition_cached_payloads",
+            "ign_server_payload_cache_total",
             "Configurations that are kept",
             counts.cached.clone(),
         );

@@ -61,12 +61,13 @@ pub fn install(manager: &mut Manager, namespace: &str, clock: Clock) -> Installe
         let is_token = token::is_token(secret);
         is_token.then(|| IS_TOKEN.to_owned()).into_iter().collect()
     });
+    let reached = Arc::new(Reached::default());
+    let generator = Generator {
+        payloads: Arc::clone(&payloads),
+        reached: Arc::clone(&reached),
+    };
     manager
-        .controller(
-            CONTROLLER,
-            sources::secrets(namespace),
-            Generator(Arc::clone(&payloads)),
-        )
+        .controller(CONTROLLER, sources::secrets(namespace), generator)
         .watches(sources::secrets(namespace), all_tokens(&secrets))
         .watches(sources::config_maps(namespace), all_tokens(&secrets))
         .watches(sources::control_planes(namespace), all_tokens(&secrets))
@@ -75,7 +76,6 @@ pub fn install(manager: &mut Manager, namespace: &str, clock: Clock) -> Installe
         .reads(&sources.control_planes)
         .reads(&sources.releases)
         .register();
-    let reached = Arc::new(Reached::default());
     Installed {
         service: Service::new(secrets.clone(), clock, counts, Arc::clone(&reached), payloads),
         reached,

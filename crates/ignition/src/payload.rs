@@ -10,7 +10,7 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bytes::Bytes;
 use hyperplane_api::constants::{Reason, objects::keys, reasons};
 use hyperplane_ignition_render::Problem;
-use hyperplane_runtime::{Context, Failure, Next, ObjectKey, Reconciler};
+use hyperplane_runtime::{Context, EventType, Failure, Next, ObjectKey, Reconciler};
 use k8s_openapi::api::core::v1::Secret;
 use kube::{
     Api,
@@ -19,12 +19,20 @@ use kube::{
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::{answer::Refusal, counts::Counts, sources::Sources, token};
+use crate::{answer::Refusal, counts::Counts, reached::Reached, sources::Sources, token};
 
 /// Payloads that are kept; there are two for a pool that is rolled. Beyond that they are made anew each time.
 const MOST_KEPT: usize = 512;
 /// Characters of a message: it ends up in a condition.
 const LONGEST_MESSAGE: usize = 4096;
+
+/// The events about a configuration that a machine has fetched for the first time, and about one that cannot be made, as the
+/// reference calls them. It tells them for every request; here each is told once.
+const GET_PAYLOAD: &str = "GetPayload";
+const GET_PAYLOAD_FAILED: &str = "GetPayloadFailed";
+
+/// What is said of the first machine.
+const FETCHED: &str = "A machine has fetched its configuration.";
 
 /// What is said of a payload that was made.
 const MADE: &str = "The configuration of the machines was made";
@@ -148,18 +156,17 @@ pub(crate) struct Verdict {
 }
 
 impl Verdict {
-    /// What is to be written; none while something is missing.
-    pub(crate) fn of(outcome: Result<(), NotMade>) -> Result<Self, String> {
-        match outcome {
-            Ok(()) => Ok(Self {
-                reason: reasons::AS_EXPECTED,
-                message: MADE.to_owned(),
-            }),
-            Err(NotMade::Broken(message)) => Ok(Self {
-                reason: reasons::INVALID_CONFIG,
-                message: shortened(message),
-            }),
-            Err(NotMade::Waiting(what)) => Err(what),
+    /// What is to be written.
+    pub(crate) fn of(outcome: &Result<(), NotMade>) -> Self {
+        let (reason, message) = match outcome {
+            Ok(()) => (reasons::AS_EXPECTED, MADE.to_owned()),
+            Err(NotMade::Broken(message)) => (reasons::INVALID_CONFIG, message.clone()),
+            // What was made before is not handed out any more, so a verdict from then must not stay.
+            Err(NotMade::Waiting(what)) => (reasons::WAITING_FOR_DEPENDENCIES, format!("Waiting for {what}")),
+        };
+        Self {
+            reason,
+            message: shortened(message),
         }
     }
 
@@ -182,7 +189,10 @@ impl Verdict {
 }
 
 /// Makes payloads before anybody comes, so that a pool learns what is wrong with its configuration.
-pub(crate) struct Generator(pub(crate) Arc<Payloads>);
+pub(crate) struct Generator {
+    pub(crate) payloads: Arc<Payloads>,
+    pub(crate) reached: Arc<Reached>,
+}
 
 impl Reconciler for Generator {
     type Object = Secret;
@@ -191,33 +201,51 @@ impl Reconciler for Generator {
 
     async fn reconcile(&self, context: &Context, secret: Arc<Secret>) -> Result<Next, Failure> {
         if !token::is_token(&secret) {
-            self.0.prune();
+            self.payloads.prune();
             return Ok(Next::OnChange);
         }
-        let verdict = Verdict::of(self.0.of(&secret).map(drop)).map_err(Failure::wait)?;
-        if verdict.is_on(&secret) {
-            return Ok(Next::OnChange);
+        // The mark is a change of the Secret, so that somebody looks at it here.
+        if self.reached.take_written(&ObjectKey::of(secret.as_ref())) {
+            context.event(EventType::Normal, GET_PAYLOAD, FETCHED);
         }
-        let key = ObjectKey::of(secret.as_ref());
-        let api: Api<Secret> = Api::namespaced(context.client().clone(), &key.namespace);
-        let parameters = PatchParams {
-            field_manager: Some(context.field_manager().to_owned()),
-            ..PatchParams::default()
-        };
-        let patch = Patch::Merge(verdict.patch(&secret));
-        match api.patch(&key.name, &parameters, &patch).await {
-            Ok(_) => {
-                tracing::info!(secret = %key, reason = verdict.reason.as_str(), "A configuration was judged.");
-                Ok(Next::OnChange)
-            }
-            // It is gone, or another one: there is nothing to write on.
-            Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(Next::OnChange),
-            Err(error) => Err(error.into()),
+        let outcome = self.payloads.of(&secret).map(drop);
+        let verdict = Verdict::of(&outcome);
+        if !verdict.is_on(&secret) {
+            write(context, &secret, &verdict).await?;
+        }
+        match outcome {
+            Err(NotMade::Waiting(what)) => Err(Failure::wait(what)),
+            Err(NotMade::Broken(_)) | Ok(()) => Ok(Next::OnChange),
         }
     }
 
-    async fn sweep(&self, _: &Context, _: &ObjectKey) -> Result<(), Failure> {
-        self.0.prune();
+    async fn sweep(&self, _: &Context, key: &ObjectKey) -> Result<(), Failure> {
+        self.reached.take_written(key);
+        self.payloads.prune();
         Ok(())
+    }
+}
+
+/// Writes a verdict onto the Secret that it is about, and tells of one that is bad: once, because the next run finds it
+/// there.
+async fn write(context: &Context, secret: &Secret, verdict: &Verdict) -> Result<(), Failure> {
+    let key = ObjectKey::of(secret);
+    let api: Api<Secret> = Api::namespaced(context.client().clone(), &key.namespace);
+    let parameters = PatchParams {
+        field_manager: Some(context.field_manager().to_owned()),
+        ..PatchParams::default()
+    };
+    let patch = Patch::Merge(verdict.patch(secret));
+    match api.patch(&key.name, &parameters, &patch).await {
+        Ok(_) => {
+            tracing::info!(secret = %key, reason = verdict.reason.as_str(), "A configuration was judged.");
+            if verdict.reason != reasons::AS_EXPECTED {
+                context.event(EventType::Warning, GET_PAYLOAD_FAILED, verdict.message.clone());
+            }
+            Ok(())
+        }
+        // It is gone, or another one: there is nothing to write on.
+        Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }

@@ -30,7 +30,18 @@ const PAUSE: Duration = Duration::from_secs(5);
 #[derive(Debug, Default)]
 pub struct Reached {
     pending: Mutex<BTreeSet<ObjectKey>>,
+    /// Those whose mark was written here, until it is told.
+    written: Mutex<BTreeSet<ObjectKey>>,
     news: Notify,
+}
+
+/// What came of a write.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Written,
+    /// The Secret is gone, or another one.
+    Pointless,
+    Failed,
 }
 
 impl Reached {
@@ -53,11 +64,17 @@ impl Reached {
             let mut is_behind = false;
             for key in keys {
                 let secret = secrets.get(&key).filter(|secret| is_news(secret));
-                match secret {
-                    Some(secret) if !mark(client, &key, &secret).await => is_behind = true,
-                    _ => {
-                        self.pending().remove(&key);
-                    }
+                let marked = match secret {
+                    Some(secret) => mark(client, &key, &secret).await,
+                    None => Mark::Pointless,
+                };
+                if marked == Mark::Failed {
+                    is_behind = true;
+                    continue;
+                }
+                self.pending().remove(&key);
+                if marked == Mark::Written {
+                    self.written().insert(key);
                 }
             }
             if is_behind {
@@ -66,13 +83,22 @@ impl Reached {
         }
     }
 
+    /// Whether the mark of this Secret was written here and has not been told yet. It is told once.
+    pub(crate) fn take_written(&self, key: &ObjectKey) -> bool {
+        self.written().remove(key)
+    }
+
+    fn written(&self) -> MutexGuard<'_, BTreeSet<ObjectKey>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn pending(&self) -> MutexGuard<'_, BTreeSet<ObjectKey>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Writes the mark of one Secret. Whether nothing is left to do for it is told.
-async fn mark(client: &Client, key: &ObjectKey, secret: &Secret) -> bool {
+/// Writes the mark of one Secret.
+async fn mark(client: &Client, key: &ObjectKey, secret: &Secret) -> Mark {
     // The uid: another Secret of the same name is for other machines.
     let patch = json!({"metadata": {
         "uid": secret.metadata.uid,
@@ -86,12 +112,12 @@ async fn mark(client: &Client, key: &ObjectKey, secret: &Secret) -> bool {
     match api.patch_metadata(&key.name, &parameters, &Patch::Merge(patch)).await {
         Ok(_) => {
             tracing::info!(secret = %key, "A machine has fetched its configuration.");
-            true
+            Mark::Written
         }
-        Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => true,
+        Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Mark::Pointless,
         Err(error) => {
             tracing::warn!(secret = %key, %error, "That a machine came cannot be written; it will be tried again.");
-            false
+            Mark::Failed
         }
     }
 }

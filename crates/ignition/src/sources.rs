@@ -17,7 +17,7 @@ use hyperplane_api::{
 use hyperplane_ignition_render::{
     Problem, document, gzip,
     proxy::Proxy,
-    worker::{Endpoint, RENDER_REVISION, WorkerInputs, render},
+    worker::{Endpoint, WorkerInputs, render},
 };
 use hyperplane_planner::release::{Resolved, Shelf};
 use hyperplane_runtime::{Manager, Store, Watch};
@@ -27,6 +27,9 @@ use crate::{payload::NotMade, token};
 
 /// Bytes of the documents of a token once they are unpacked: what ten ConfigMaps may hold, and ours.
 const MOST_DOCUMENT_BYTES: usize = 16 << 20;
+
+/// The revision of payloads whose token names none.
+const FIRST_REVISION: u32 = 1;
 
 /// The caches of one namespace.
 #[derive(Clone, Debug)]
@@ -89,6 +92,7 @@ impl Sources {
             self.secret(copies::SSH_KEY, keys::SSH_KEY)?
         };
         Ok(Gathered {
+            revision: revision(token)?,
             documents: token::data(token, keys::CONFIG).unwrap_or_default().to_vec(),
             release,
             endpoint: endpoint.ok_or_else(|| NotMade::waiting("the address of the API server"))?,
@@ -124,6 +128,18 @@ impl Sources {
     }
 }
 
+/// The revision that a token asks for. One that says nothing is from before there were two.
+fn revision(token: &Secret) -> Result<u32, NotMade> {
+    let Some(text) = token::data(token, keys::RENDER_REVISION) else {
+        return Ok(FIRST_REVISION);
+    };
+    let number = str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+    number.ok_or_else(|| {
+        let key = keys::RENDER_REVISION;
+        NotMade::Broken(format!("key {key} of the Secret of the token must be a number"))
+    })
+}
+
 /// Secrets that are ours.
 pub(crate) fn secrets(namespace: &str) -> Watch<Secret> {
     Watch::namespace(namespace).labels(&ours::selector())
@@ -146,6 +162,7 @@ pub(crate) fn releases() -> Watch<DistributionRelease> {
 
 /// What one payload is made from. Most of it is secret, so it is never printed.
 pub(crate) struct Gathered {
+    pub(crate) revision: u32,
     pub(crate) documents: Vec<u8>,
     pub(crate) release: Resolved,
     pub(crate) endpoint: ApiEndpoint,
@@ -165,7 +182,7 @@ impl Gathered {
         let of_cluster = (&spec.platform, &spec.networking, &spec.configuration);
         let of_cluster = serde_json::to_vec(&of_cluster).expect("a spec has only text keys and finite numbers");
         let endpoint = format!("{}:{}", self.endpoint.host, self.endpoint.port);
-        let revision = RENDER_REVISION.to_le_bytes();
+        let revision = self.revision.to_le_bytes();
         let mut parts: Vec<&[u8]> = vec![
             revision.as_slice(),
             &self.documents,
@@ -204,6 +221,7 @@ impl Gathered {
             .map(|(name, text)| (&**name, &**text))
             .collect();
         render(&WorkerInputs {
+            revision: self.revision,
             release: &self.release.release,
             platform: &spec.platform.type_,
             networking: &networking,

@@ -142,14 +142,14 @@ fn what_is_not_made_is_told() {
 #[test]
 fn a_verdict_is_written_once() {
     let secret_with = |reason: &str, message: &str| secret(&json!({}), &json!({"reason": reason, "message": message}));
-    let good = Verdict::of(Ok(())).unwrap();
-    let broken = Verdict::of(Err(NotMade::Broken("x".repeat(9_999)))).unwrap();
-    assert_eq!(
-        Verdict::of(Err(NotMade::Waiting("a Secret".to_owned()))),
-        Err("a Secret".to_owned())
-    );
+    let good = Verdict::of(&Ok(()));
+    let broken = Verdict::of(&Err(NotMade::Broken("x".repeat(9_999))));
+    let waiting = Verdict::of(&Err(NotMade::Waiting("key a of Secret b".to_owned())));
+    assert!(waiting.is_on(&secret_with("WaitingForDependencies", "Waiting for key a of Secret b")));
+    // A verdict of before does not stay when a source is gone.
+    assert!(!waiting.is_on(&secret_with("AsExpected", "The configuration of the machines was made")));
     let fresh = secret(&json!({}), &json!({}));
-    for verdict in [&good, &broken] {
+    for verdict in [&good, &broken, &waiting] {
         assert!(!verdict.is_on(&fresh));
         let patch = verdict.patch(&fresh);
         let text = |key: &str| {
@@ -277,10 +277,10 @@ fn answers_are_counted() {
         r#"hyperplane_ignition_answers_total{outcome="payload"} 1"#,
         r#"hyperplane_ignition_answers_total{outcome="unknown_token"} 1"#,
         r#"hyperplane_ignition_answers_total{outcome="no_token"} 0"#,
-        r#"hyperplane_ignition_payloads_total{node_pool="clusters/one"} 1"#,
-        "hyperplane_ignition_cache_misses_total 1",
-        "hyperplane_ignition_cached_payloads 1",
-        "hyperplane_ignition_generation_seconds_count 1",
+        r#"ign_server_get_requests_total{node_pool="clusters/one"} 1"#,
+        "ign_server_payload_cache_miss_total 1",
+        "ign_server_payload_cache_total 1",
+        "ign_server_payload_generation_seconds_count 1",
     ] {
         assert!(page.lines().any(|found| found == line), "{line} in {page}");
     }

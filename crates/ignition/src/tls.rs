@@ -231,3 +231,53 @@ impl ResolvesServerCert for Shown {
         Some(Arc::clone(&self.key.read().unwrap_or_else(PoisonError::into_inner)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hyperplane_testbed::{Authority, Identity};
+    use tokio::time::sleep;
+
+    use super::*;
+
+    fn shown(certificate: &Certificate) -> CertificateDer<'static> {
+        let key = certificate.shown.key.read().unwrap();
+        key.cert[0].clone()
+    }
+
+    /// Files are read again in every period; those that cannot be used change nothing.
+    #[tokio::test(start_paused = true)]
+    async fn certificates_are_kept_up_to_date() {
+        let directory = tempfile::tempdir().unwrap();
+        let authority = Authority::create("authority", &Identity::in_directory(directory.path(), "ca")).unwrap();
+        let identity = Identity::in_directory(directory.path(), "tls");
+        let renew = || {
+            authority
+                .sign_server_for("ignition", &["a.example.com"], &identity)
+                .unwrap()
+        };
+        renew();
+        let files = CertificateFiles {
+            certificate: identity.certificate.clone(),
+            key: identity.key.clone(),
+        };
+        let certificate = Certificate::open(files).await.unwrap();
+        let first = shown(&certificate);
+        let kept = certificate.clone();
+        let keeping = tokio::spawn(async move { kept.keep().await });
+
+        std::fs::write(&identity.key, "s3cr3t").unwrap();
+        sleep(3 * PERIOD).await;
+        assert_eq!(shown(&certificate), first);
+
+        renew();
+        for _ in 0..100 {
+            sleep(PERIOD).await;
+            if shown(&certificate) != first {
+                break;
+            }
+        }
+        assert_ne!(shown(&certificate), first);
+        assert!(!keeping.is_finished());
+        keeping.abort();
+    }
+}

@@ -7,7 +7,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 mod tokens;
-mod user_data;
+pub(crate) mod user_data;
 
 use std::{sync::Arc, time::Duration};
 

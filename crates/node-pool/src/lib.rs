@@ -43,6 +43,7 @@ mod validate;
 
 use hyperplane_planner::release::Shelf;
 use hyperplane_runtime::{Manager, Watch};
+use prometheus_client::metrics::counter::Counter;
 
 pub use self::{
     access::manager_rules,
@@ -59,14 +60,26 @@ pub const NAME: &str = "node-pool";
 /// for another reason: a newer program alone rolls nothing.
 pub const RENDER_REVISION: u32 = 1;
 
+/// The metric of tokens that were replaced; dashboards of the reference know it by this name.
+const ROTATIONS: &str = "ign_server_token_rotation";
+
 /// Adds the operator to a manager.
 pub fn register(manager: &mut Manager, settings: NodePoolSettings) {
     let stores = Stores::new(manager, settings.served);
+    let rotations = Counter::default();
+    manager.metrics().extend(|registry| {
+        registry.register(
+            ROTATIONS,
+            "Tokens of machines that another took the place of",
+            rotations.clone(),
+        );
+    });
     let reconciler = NodePools {
         stores: stores.clone(),
         settings,
         shelf: Shelf::default(),
         texts: Texts::default(),
+        rotations,
     };
     let builder = manager.controller(NAME, Watch::all(), reconciler);
     triggers::add(builder, &stores).register();

@@ -10,6 +10,7 @@ use hyperplane_api::{
 use hyperplane_planner::release::{Release, Shelf};
 use hyperplane_runtime::{Context, EventType, Failure, Next, ObjectKey, Only, Reconciler};
 use kube::ResourceExt as _;
+use prometheus_client::metrics::counter::Counter;
 
 use crate::{
     apply,
@@ -40,6 +41,8 @@ pub(crate) struct NodePools {
     pub(crate) shelf: Shelf,
     /// ConfigMaps that were read.
     pub(crate) texts: Texts,
+    /// Tokens that were replaced.
+    pub(crate) rotations: Counter,
 }
 
 impl Reconciler for NodePools {
@@ -200,6 +203,9 @@ impl NodePools {
             now,
         });
         apply::apply(context, seen, &active, &desired).await?;
+        if active.is_rotated() {
+            self.rotations.inc();
+        }
         Ok(desired.next)
     }
 }

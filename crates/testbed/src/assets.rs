@@ -27,17 +27,20 @@ pub enum Program {
     Kubectl,
     /// The way of an API server into the network of its nodes.
     KonnectivityServer,
+    /// Ignition's own judgement of configs.
+    IgnitionValidator,
 }
 
 impl Program {
     /// What is built of the Kubernetes that tests run against.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Etcd,
         Self::ApiServer,
         Self::ControllerManager,
         Self::Scheduler,
         Self::Kubectl,
         Self::KonnectivityServer,
+        Self::IgnitionValidator,
     ];
 
     /// What is built of the Kubernetes from which tests upgrade.
@@ -55,6 +58,7 @@ impl Program {
             Self::Scheduler => "kube-scheduler",
             Self::Kubectl => "kubectl",
             Self::KonnectivityServer => "proxy-server",
+            Self::IgnitionValidator => "ignition-validate",
         }
     }
 }

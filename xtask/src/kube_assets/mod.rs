@@ -1,4 +1,4 @@
-//! Builds etcd, Kubernetes and the konnectivity server from Go modules into the cache, once per version. It owns the
+//! Builds etcd, Kubernetes, the konnectivity server and Ignition's validator from Go modules into the cache, once per version. It owns the
 //! order of steps, the lock and the manifest; what is built is in `module`.
 
 mod module;
@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail, ensure};
 use hyperplane_testbed::assets::{Environment, KUBERNETES_VERSION, MANIFEST, PREVIOUS_KUBERNETES_VERSION, Program};
 use serde_json::{Deserializer, Value, json};
 
-use self::module::{Facts, KUBERNETES};
+use self::module::{Facts, Home, KUBERNETES};
 pub(crate) use self::version::Version;
 use crate::process;
 
@@ -77,32 +77,25 @@ fn build(version: Version, programs: &[Program], directory: &Path) -> Result<()>
         fs::remove_dir_all(directory).context("removing a half-built directory")?;
     }
     let source = directory.join("build");
-    let konnectivity = source.join("konnectivity");
-    fs::create_dir_all(&konnectivity).context("making the build directory")?;
-    let facts = prepare(version, programs, &source)?;
-    if programs.contains(&Program::KonnectivityServer) {
-        let (module, programs) = (module::konnectivity_file(), [Program::KonnectivityServer]);
-        prepare_module(&module, &programs, "downloading modules of konnectivity", &konnectivity)?;
-    }
-    for (index, program) in programs.iter().enumerate() {
+    let missing: Vec<Program> = programs
+        .iter()
+        .copied()
+        .filter(|program| !directory.join(program.name()).is_file())
+        .collect();
+    let etcd = prepare_all(version, &missing, &source)?;
+    for (index, program) in missing.iter().enumerate() {
         let output = directory.join(program.name());
-        if output.is_file() {
-            continue;
-        }
-        let label = format!("[{}/{}] {}", index + 1, programs.len(), program.name());
-        let source = match program {
-            Program::KonnectivityServer => &konnectivity,
-            _ => &source,
-        };
+        let label = format!("[{}/{}] {}", index + 1, missing.len(), program.name());
+        let source = source.join(Home::of(*program).directory());
         // Beside its place first: whatever is in its place is whole.
         let partial = source.join(program.name());
-        let mut command = go_command(source);
+        let mut command = go_command(&source);
         command.args(["build", "-trimpath", "-ldflags", &version.linker_flags(), "-o"]);
-        step(command.arg(&partial).arg(module::package(*program)), &label, source)?;
+        step(command.arg(&partial).arg(module::package(*program)), &label, &source)?;
         fs::rename(partial, output).with_context(|| format!("keeping {}", program.name()))?;
     }
     fs::remove_dir_all(&source).context("removing the build directory")?;
-    write_manifest(version, programs, &facts, &go, directory)?;
+    write_manifest(version, programs, etcd, &go, directory)?;
     println!(
         "Kubernetes {version} is in {} after {:.0} s",
         directory.display(),
@@ -111,8 +104,28 @@ fn build(version: Version, programs: &[Program], directory: &Path) -> Result<()>
     Ok(())
 }
 
+/// Writes the modules that missing programs are built from, and no others: what is there stays as it is. The version of
+/// etcd comes back, where Kubernetes was asked for it.
+fn prepare_all(version: Version, missing: &[Program], source: &Path) -> Result<Option<String>> {
+    let of = |home: Home| -> Vec<Program> { missing.iter().copied().filter(|it| Home::of(*it) == home).collect() };
+    for home in Home::APART {
+        if let (Some(module), programs @ [_, ..]) = (home.module_file(), of(home).as_slice()) {
+            let label = format!("downloading modules of {}", home.directory());
+            prepare_module(&module, programs, &label, &source.join(home.directory()))?;
+        }
+    }
+    match of(Home::Kubernetes).as_slice() {
+        [] => Ok(None),
+        programs => {
+            let facts = prepare(version, programs, &source.join(Home::Kubernetes.directory()))?;
+            Ok(Some(facts.etcd.trim_start_matches('v').to_owned()))
+        }
+    }
+}
+
 /// Writes the module of Kubernetes and lets Go complete it.
 fn prepare(version: Version, programs: &[Program], source: &Path) -> Result<Facts> {
+    fs::create_dir_all(source).context("making the build directory")?;
     let release = format!("{KUBERNETES}@v{version}");
     let mut download = go_command(source);
     let downloaded = step(
@@ -128,14 +141,13 @@ fn prepare(version: Version, programs: &[Program], source: &Path) -> Result<Fact
         source,
     )?;
     let facts = Facts::read(&json_of(&module_file)?)?;
-    let programs = programs.iter().copied();
-    let programs: Vec<Program> = programs.filter(|it| *it != Program::KonnectivityServer).collect();
-    let module = facts.module_file(version, &programs);
-    prepare_module(&module, &programs, "downloading modules", source)?;
+    let module = facts.module_file(version, programs);
+    prepare_module(&module, programs, "downloading modules", source)?;
     Ok(facts)
 }
 
 fn prepare_module(module: &str, programs: &[Program], label: &str, source: &Path) -> Result<()> {
+    fs::create_dir_all(source).context("making the build directory")?;
     fs::write(source.join("go.mod"), module).context("writing go.mod")?;
     fs::write(source.join("tools.go"), module::source_file(programs)).context("writing tools.go")?;
     step(go_command(source).args(["mod", "tidy"]), label, source).map(drop)
@@ -187,11 +199,19 @@ fn json_of(output: &str) -> Result<Value> {
     first.with_context(|| format!("reading what go printed: {output}"))
 }
 
-/// Says what is here and that it is complete; written under another name first, so that it is never half there.
-fn write_manifest(version: Version, programs: &[Program], facts: &Facts, go: &str, directory: &Path) -> Result<()> {
-    let etcd = programs
-        .contains(&Program::Etcd)
-        .then(|| facts.etcd.trim_start_matches('v'));
+/// Says what is here and that it is complete; written under another name first, so that it is never half there. What was
+/// not built now is told as it was before.
+fn write_manifest(
+    version: Version,
+    programs: &[Program],
+    etcd: Option<String>,
+    go: &str,
+    directory: &Path,
+) -> Result<()> {
+    let before = fs::read(directory.join(MANIFEST)).unwrap_or_default();
+    let before: Value = serde_json::from_slice(&before).unwrap_or_default();
+    let etcd = etcd.filter(|_| programs.contains(&Program::Etcd));
+    let etcd = etcd.map_or_else(|| before["etcd"].clone(), Value::from);
     let programs: Vec<_> = programs.iter().map(|program| program.name()).collect();
     let manifest = json!({
         "kubernetes": version.to_string(),
@@ -215,5 +235,18 @@ mod tests {
             json!({"a": 1})
         );
         assert!(json_of("go: no such module").is_err());
+    }
+
+    #[test]
+    fn what_was_there_before_stays_in_the_manifest() {
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path();
+        let version: Version = "1.36.4".parse().unwrap();
+        write_manifest(version, &Program::ALL, Some("3.6.8".to_owned()), "go", directory).unwrap();
+        write_manifest(version, &Program::ALL, None, "go", directory).unwrap();
+        let manifest: Value = serde_json::from_slice(&fs::read(directory.join(MANIFEST)).unwrap()).unwrap();
+        assert_eq!(manifest["etcd"], "3.6.8");
+        let programs = manifest["programs"].as_array().unwrap();
+        assert!(programs.contains(&json!("ignition-validate")), "{programs:?}");
     }
 }

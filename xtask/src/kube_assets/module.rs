@@ -19,6 +19,60 @@ const KONNECTIVITY_VERSION: &str = "v0.36.0";
 /// The version of Go that it asks for.
 const KONNECTIVITY_GO: &str = "1.26.2";
 
+/// The module that holds Ignition, its version, and the version of Go that it asks for. Machines have Ignition from their
+/// image; the newest is at least as strict as those.
+const IGNITION: &str = "github.com/coreos/ignition/v2";
+const IGNITION_VERSION: &str = "v2.24.0";
+const IGNITION_GO: &str = "1.24.0";
+
+/// From which module file a program is built. Each has what it requires for itself: what one program requires would change
+/// what another is built with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// That of Kubernetes and etcd.
+    Kubernetes,
+    /// That of konnectivity.
+    Konnectivity,
+    /// That of Ignition.
+    Ignition,
+}
+
+impl Home {
+    /// Those whose module file follows from nothing else.
+    pub(crate) const APART: [Self; 2] = [Self::Konnectivity, Self::Ignition];
+
+    /// The home of a program.
+    pub(crate) fn of(program: Program) -> Self {
+        match program {
+            Program::KonnectivityServer => Self::Konnectivity,
+            Program::IgnitionValidator => Self::Ignition,
+            Program::Etcd | Program::ApiServer | Program::ControllerManager | Program::Scheduler | Program::Kubectl => {
+                Self::Kubernetes
+            }
+        }
+    }
+
+    /// The directory that it is built in.
+    pub(crate) fn directory(self) -> &'static str {
+        match self {
+            Self::Kubernetes => "kubernetes",
+            Self::Konnectivity => "konnectivity",
+            Self::Ignition => "ignition",
+        }
+    }
+
+    /// The module file of one that stands apart.
+    pub(crate) fn module_file(self) -> Option<String> {
+        match self {
+            Self::Kubernetes => None,
+            Self::Konnectivity => Some(konnectivity_file()),
+            Self::Ignition => Some(format!(
+                "module kubeassets\n\ngo {IGNITION_GO}\n\nrequire {IGNITION} {IGNITION_VERSION}\n"
+            )),
+        }
+    }
+}
+
 /// What Kubernetes' own module file says, as far as it matters here.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Facts {
@@ -77,7 +131,7 @@ impl Facts {
 
 /// The module file of the konnectivity server. It has one of its own: what it requires would change what Kubernetes is
 /// built with. Inside of its own repository its client lies beside it, so a version of that is named.
-pub(crate) fn konnectivity_file() -> String {
+fn konnectivity_file() -> String {
     format!(
         "module kubeassets\n\n\
          go {KONNECTIVITY_GO}\n\n\
@@ -100,6 +154,7 @@ pub(crate) fn package(program: Program) -> String {
     match program {
         Program::Etcd => ETCD.to_owned(),
         Program::KonnectivityServer => format!("{KONNECTIVITY}/cmd/server"),
+        Program::IgnitionValidator => format!("{IGNITION}/validate"),
         kubernetes => format!("{KUBERNETES}/cmd/{}", kubernetes.name()),
     }
 }
@@ -143,6 +198,21 @@ mod tests {
     fn a_module_file_without_etcd_is_refused() {
         let refused = Facts::read(&json!({"Go": "1.26.0", "Require": []})).unwrap_err();
         assert_eq!(refused.to_string(), "Kubernetes' go.mod requires no etcd");
+    }
+
+    #[test]
+    fn programs_apart_have_module_files_of_their_own() {
+        for home in Home::APART {
+            let programs: Vec<_> = Program::ALL.into_iter().filter(|it| Home::of(*it) == home).collect();
+            assert_eq!(programs.len(), 1, "{home:?}");
+            let text = home.module_file().unwrap();
+            let module = [KONNECTIVITY, IGNITION]
+                .into_iter()
+                .find(|module| text.contains(module))
+                .unwrap();
+            assert!(package(programs[0]).starts_with(module), "{text}");
+        }
+        assert_eq!(Home::Kubernetes.module_file(), None);
     }
 
     #[test]

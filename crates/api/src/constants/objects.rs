@@ -56,6 +56,8 @@ pub mod keys {
     pub const CONFIGURATION_HASH: &str = "hc-configuration-hash";
     /// In the Secret of a token: the stream of operating system images, where it is not that of the release.
     pub const OS_STREAM: &str = "os-stream";
+    /// In the Secret of a token: the revision of our rendering by which the configuration is made.
+    pub const RENDER_REVISION: &str = "render-revision";
     /// In the Secret of a token: how the making of the configuration ended, in one word. Written by the ignition server.
     pub const REASON: &str = "reason";
     /// In the Secret of a token: why it ended so. Written by the ignition server.

@@ -15,15 +15,28 @@ const MOST_ENTRIES: usize = 10_000;
 #[derive(Default)]
 pub(super) struct Walk {
     pub(super) problems: Vec<Problem>,
+    /// The place of the version in the list of those that are read; none where it is not one of them.
+    pub(super) version: Option<usize>,
 }
 
-/// An object, and where it stands.
+/// An object, and where it stands. A field of another type than is asked for is as if it were not there: that it is wrong
+/// was noted before.
 pub(super) struct Fields<'a> {
     path: String,
     fields: &'a Map<String, Value>,
 }
 
 impl<'a> Fields<'a> {
+    /// A value that is an object.
+    pub(super) fn of(path: String, value: &'a Value) -> Option<Self> {
+        value.as_object().map(|fields| Self { path, fields })
+    }
+
+    /// Where it stands.
+    pub(super) fn place(&self) -> &str {
+        &self.path
+    }
+
     /// The path of one of its fields.
     pub(super) fn path(&self, key: &str) -> String {
         if self.path.is_empty() {
@@ -33,9 +46,58 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// The names of its fields.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.fields.keys().map(String::as_str)
+    }
+
     /// One of its fields.
     pub(super) fn get(&self, key: &str) -> Option<&'a Value> {
         self.fields.get(key)
+    }
+
+    /// A field that is text.
+    pub(super) fn text(&self, key: &str) -> Option<&'a str> {
+        self.get(key)?.as_str()
+    }
+
+    /// A field that is text, and not empty.
+    pub(super) fn filled(&self, key: &str) -> Option<&'a str> {
+        self.text(key).filter(|text| !text.is_empty())
+    }
+
+    /// A field that is a whole number.
+    pub(super) fn number(&self, key: &str) -> Option<i64> {
+        self.get(key)?.as_i64()
+    }
+
+    /// Whether a field is true.
+    pub(super) fn is_true(&self, key: &str) -> bool {
+        self.get(key) == Some(&Value::Bool(true))
+    }
+
+    /// A field that is an object.
+    pub(super) fn object(&self, key: &str) -> Option<Self> {
+        Self::of(self.path(key), self.get(key)?)
+    }
+
+    /// The entries of a field that is a list of objects.
+    pub(super) fn objects(&self, key: &str) -> Vec<Self> {
+        let items = self.items(key).into_iter();
+        items.filter_map(|(path, item)| Self::of(path, item)).collect()
+    }
+
+    /// The entries of a field that is a list of texts, each with its path.
+    pub(super) fn texts(&self, key: &str) -> Vec<(String, String)> {
+        let items = self.items(key).into_iter();
+        items
+            .filter_map(|(path, item)| Some((item.as_str()?.to_owned(), path)))
+            .collect()
+    }
+
+    fn items(&self, key: &str) -> Vec<(String, &'a Value)> {
+        let items = self.get(key).and_then(Value::as_array);
+        numbered(&self.path(key), items.map_or(&[], Vec::as_slice))
     }
 }
 
@@ -47,69 +109,16 @@ impl Walk {
         }
     }
 
-    /// The object that everything is in.
-    pub(super) fn root<'a>(&mut self, value: &'a Value) -> Option<Fields<'a>> {
-        self.fields(String::new(), value)
-    }
-
-    /// A field that must be there, and an object.
-    pub(super) fn required<'a>(&mut self, fields: &Fields<'a>, key: &str) -> Option<Fields<'a>> {
-        if fields.get(key).is_none() {
-            self.wrong(&fields.path(key), "must be given");
+    /// The entries of a list, each with its path.
+    pub(super) fn items<'a>(&mut self, path: &str, list: &'a Value) -> Vec<(String, &'a Value)> {
+        let Some(items) = list.as_array() else {
+            self.wrong(path, "must be a list");
+            return Vec::new();
+        };
+        if items.len() > MOST_ENTRIES {
+            self.wrong(path, format!("must have at most {MOST_ENTRIES} entries"));
         }
-        self.object(fields, key)
-    }
-
-    /// A field that is an object, if it is there.
-    pub(super) fn object<'a>(&mut self, fields: &Fields<'a>, key: &str) -> Option<Fields<'a>> {
-        let value = fields.get(key)?;
-        self.fields(fields.path(key), value)
-    }
-
-    /// The entries of a field that is a list.
-    pub(super) fn items<'a>(&mut self, fields: &Fields<'a>, key: &str) -> Vec<(String, &'a Value)> {
-        let path = fields.path(key);
-        match fields.get(key) {
-            None => Vec::new(),
-            Some(Value::Array(items)) if items.len() <= MOST_ENTRIES => {
-                let items = items.iter().enumerate();
-                items.map(|(index, item)| (format!("{path}[{index}]"), item)).collect()
-            }
-            Some(Value::Array(_)) => {
-                self.wrong(&path, format!("must have at most {MOST_ENTRIES} entries"));
-                Vec::new()
-            }
-            Some(_) => {
-                self.wrong(&path, "must be a list");
-                Vec::new()
-            }
-        }
-    }
-
-    /// The entries of a field that is a list of objects.
-    pub(super) fn objects<'a>(&mut self, fields: &Fields<'a>, key: &str) -> Vec<Fields<'a>> {
-        let items = self.items(fields, key);
-        items
-            .into_iter()
-            .filter_map(|(path, item)| self.fields(path, item))
-            .collect()
-    }
-
-    /// A field that is text, if it is there.
-    pub(super) fn text<'a>(&mut self, fields: &Fields<'a>, key: &str) -> Option<&'a str> {
-        let value = fields.get(key)?;
-        let text = value.as_str();
-        if text.is_none() {
-            self.wrong(&fields.path(key), "must be text");
-        }
-        text
-    }
-
-    /// A field that is true or false, if it is there.
-    pub(super) fn flag(&mut self, fields: &Fields<'_>, key: &str) {
-        if fields.get(key).is_some_and(|value| !value.is_boolean()) {
-            self.wrong(&fields.path(key), "must be true or false");
-        }
+        numbered(path, items)
     }
 
     /// Notes every name, given with its path, that was there before.
@@ -121,12 +130,10 @@ impl Walk {
             }
         }
     }
+}
 
-    fn fields<'a>(&mut self, path: String, value: &'a Value) -> Option<Fields<'a>> {
-        let fields = value.as_object();
-        if fields.is_none() {
-            self.wrong(&path, "must be an object");
-        }
-        fields.map(|fields| Fields { path, fields })
-    }
+/// Entries with their paths, as many as are looked at.
+fn numbered<'a>(path: &str, items: &'a [Value]) -> Vec<(String, &'a Value)> {
+    let items = items.iter().take(MOST_ENTRIES).enumerate();
+    items.map(|(index, item)| (format!("{path}[{index}]"), item)).collect()
 }

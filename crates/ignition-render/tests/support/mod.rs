@@ -6,6 +6,8 @@
     reason = "not every test uses everything; a test may end here"
 )]
 
+pub mod corpus;
+
 use std::collections::BTreeMap;
 
 use hyperplane_api::hypershift::{
@@ -13,14 +15,43 @@ use hyperplane_api::hypershift::{
 };
 use hyperplane_ignition_render::{
     Problem, document,
-    worker::{Endpoint, WorkerInputs, render},
+    worker::{Endpoint, RENDER_REVISION, WorkerInputs, render},
 };
 use hyperplane_planner::{catalogue, release::Release};
-use serde_json::Value;
+use serde_json::{Value, json};
+
+const CONFIG: &str = "\
+apiVersion: machineconfiguration.openshift.io/v1
+kind: MachineConfig
+metadata: {name: 50-motd}
+spec:
+  kernelArguments: [quiet]
+  config:
+    ignition: {version: 3.2.0}
+    storage:
+      files:
+        - path: /etc/motd
+          mode: 0644
+          contents: {source: 'data:,hello%0A'}
+---
+apiVersion: machineconfiguration.openshift.io/v1
+kind: KubeletConfig
+metadata: {name: big-pods}
+spec:
+  kubeletConfig: {maxPods: 500}
+---
+apiVersion: config.openshift.io/v1
+kind: ImageDigestMirrorSet
+metadata: {name: mirrors}
+spec:
+  imageDigestMirrors:
+    - {source: quay.io, mirrors: [mirror.example.com/quay]}
+";
 
 /// What differs from one cluster to the next.
 #[derive(Clone, Debug)]
 pub struct World {
+    pub revision: u32,
     pub release: Release,
     pub platform: PlatformType,
     pub networking: ClusterNetworking,
@@ -34,6 +65,7 @@ pub struct World {
 impl World {
     pub fn new(platform: PlatformType) -> Self {
         Self {
+            revision: RENDER_REVISION,
             release: catalogue::by_version("v1.36.4").unwrap().clone(),
             platform,
             networking: ClusterNetworking::default(),
@@ -48,6 +80,7 @@ impl World {
     pub fn render(&self) -> Result<Vec<u8>, Vec<Problem>> {
         let documents = document::read(&self.config)?;
         render(&WorkerInputs {
+            revision: self.revision,
             release: &self.release,
             platform: &self.platform,
             networking: &self.networking,
@@ -74,4 +107,25 @@ impl World {
 
 pub fn configuration(value: Value) -> Option<ClusterConfiguration> {
     serde_json::from_value(value).unwrap()
+}
+
+/// Clusters whose payloads are recorded.
+pub fn cases() -> Vec<(&'static str, World)> {
+    let mut full = World::new(PlatformType::KubeVirt);
+    full.configuration = configuration(json!({
+        "proxy": {"httpsProxy": "http://user:100%25@proxy.example.com:3128", "noProxy": "example.com"},
+        "apiServer": {"tlsSecurityProfile": {"type": "Modern"}},
+        "image": {"registrySources": {"insecureRegistries": ["lab.example.com:5000"]}},
+    }));
+    "AUTHORITY\n".clone_into(&mut full.trust_bundle);
+    let authority = ("mirror.example.com".to_owned(), "AUTHORITY OF THE MIRROR\n".to_owned());
+    full.registry_authorities.extend([authority]);
+    "ssh-ed25519 AAAA admin@example.com\n".clone_into(&mut full.ssh_keys);
+    full.config = vec![("config".to_owned(), CONFIG.to_owned())];
+    vec![
+        ("agent", World::new(PlatformType::Agent)),
+        ("kubevirt", World::new(PlatformType::KubeVirt)),
+        ("kubevirt-full", full),
+        ("none", World::new(PlatformType::None)),
+    ]
 }

@@ -19,6 +19,7 @@ fn control_plane(change: &Value) -> Arc<HostedControlPlane> {
 
 fn gathered() -> Gathered {
     Gathered {
+        revision: FIRST_REVISION,
         documents: gzip::compress(KUBELET.as_bytes()),
         release: resolve(samples::IMAGE, []).unwrap(),
         endpoint: ApiEndpoint {

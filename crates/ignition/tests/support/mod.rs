@@ -1,6 +1,10 @@
 //! A management cluster with one token that is played in memory, certificates in files, and a machine.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "not every test uses everything; a test that cannot go on fails"
+)]
 
 #[path = "../../../api/tests/support/samples.rs"]
 mod samples;
@@ -19,9 +23,9 @@ use rustls::{
 };
 use serde_json::{Value, json};
 use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _},
     net::TcpStream,
-    sync::mpsc,
+    sync::{mpsc, watch},
 };
 use tokio_rustls::{TlsConnector, client::TlsStream};
 use tower::service_fn;
@@ -50,44 +54,85 @@ pub async fn eventually<T, E: Debug>(what: &str, mut attempt: impl AsyncFnMut() 
 /// Path and body of what was written.
 type Patch = (String, String);
 
+/// What happens to objects: the plural of the kind, and the event of the watch.
+type Happening = Option<(&'static str, Value)>;
+
 pub struct Cluster {
     patches: mpsc::UnboundedReceiver<Patch>,
     seen: Vec<Patch>,
+    happening: watch::Sender<Happening>,
+    refused: watch::Sender<usize>,
 }
 
 impl Cluster {
     /// A cluster that has one token, `first`, which has taken the place of `before`, and one that is over, `gone`.
     pub fn start() -> (Client, Self) {
         let (sender, receiver) = mpsc::unbounded_channel();
+        let (happening, happens) = watch::channel(None);
+        let (refused, refusals) = watch::channel(0_usize);
+        let refusing = refused.clone();
         let service = service_fn(move |request: Request<Body>| {
-            let sender = sender.clone();
+            let (sender, happens) = (sender.clone(), happens.clone());
+            let (refusing, refusals) = (refusing.clone(), refusals.clone());
             async move {
                 let (parts, body) = request.into_parts();
                 let query = parts.uri.query().unwrap_or_default();
+                let kind = parts.uri.path().rsplit('/').next().unwrap_or_default().to_owned();
                 let answer = if parts.method == Method::PATCH {
                     let body = body.collect_bytes().await.unwrap().to_vec();
                     let body = String::from_utf8(body).unwrap();
+                    let is_mark = body.contains("ignition-reached");
                     sender.send((parts.uri.path().to_owned(), body)).unwrap();
+                    if is_mark && *refusals.borrow() > 0 {
+                        refusing.send_modify(|left| *left -= 1);
+                        return Ok(unavailable());
+                    }
                     token()
+                } else if parts.method == Method::POST {
+                    let body = body.collect_bytes().await.unwrap().to_vec();
+                    let body = String::from_utf8(body).unwrap();
+                    sender.send((parts.uri.path().to_owned(), body.clone())).unwrap();
+                    serde_json::from_str(&body).unwrap()
                 } else if query.contains("watch=") {
-                    // Nothing ever changes.
-                    std::future::pending().await
+                    next_event(happens, &kind, query).await
                 } else {
                     assert!(
                         query.contains("managed-by%3Dhyperplane") || !query.contains("labelSelector"),
                         "{query}"
                     );
-                    let kind = parts.uri.path().rsplit('/').next().unwrap_or_default();
-                    json!({"metadata": {"resourceVersion": "1"}, "items": objects(kind)})
+                    json!({"metadata": {"resourceVersion": "1"}, "items": objects(&kind)})
                 };
-                Ok::<_, Infallible>(Response::new(Body::from(answer.to_string().into_bytes())))
+                Ok::<_, Infallible>(Response::new(Body::from(format!("{answer}\n").into_bytes())))
             }
         });
         let cluster = Self {
             patches: receiver,
             seen: Vec::new(),
+            happening,
+            refused,
         };
         (Client::new(service, "default"), cluster)
+    }
+
+    /// Has something happen to an object; the event must have a newer version than all before.
+    pub fn happen(&self, kind: &'static str, event: Value) {
+        self.happening.send_replace(Some((kind, event)));
+    }
+
+    /// Refuses the next writes of marks, so many of them.
+    pub fn refuse_marks(&self, count: usize) {
+        self.refused.send_replace(count);
+    }
+
+    /// How often a mark was written so far, or was to be.
+    pub fn marks(&mut self) -> usize {
+        while let Ok(next) = self.patches.try_recv() {
+            self.seen.push(next);
+        }
+        self.seen
+            .iter()
+            .filter(|(_, body)| body.contains("ignition-reached"))
+            .count()
     }
 
     /// A write to a Secret that says this. Writes are kept, because nobody knows which comes first.
@@ -102,6 +147,25 @@ impl Cluster {
             self.seen.push(next);
         }
     }
+}
+
+/// The next event of a watch, which ends with it; a watch from there on is told of later ones only.
+async fn next_event(mut happens: watch::Receiver<Happening>, kind: &str, query: &str) -> Value {
+    let is_news = |happening: &Happening| {
+        happening.as_ref().is_some_and(|(of, event)| {
+            let version = event["object"]["metadata"]["resourceVersion"].as_str().unwrap();
+            *of == kind && !query.contains(&format!("resourceVersion={version}"))
+        })
+    };
+    let happening = happens.wait_for(is_news).await.unwrap().clone();
+    happening.unwrap().1
+}
+
+fn unavailable() -> Response<Body> {
+    let status = json!({"kind": "Status", "status": "Failure", "reason": "ServiceUnavailable", "code": 503});
+    let mut response = Response::new(Body::from(status.to_string().into_bytes()));
+    *response.status_mut() = http::StatusCode::SERVICE_UNAVAILABLE;
+    response
 }
 
 /// What there is of a kind.
@@ -127,7 +191,7 @@ fn objects(kind: &str) -> Vec<Value> {
     }
 }
 
-fn secret(name: &str, key: &str, value: &str) -> Value {
+pub fn secret(name: &str, key: &str, value: &str) -> Value {
     json!({
         "apiVersion": "v1",
         "kind": "Secret",
@@ -191,10 +255,10 @@ impl Certificates {
     }
 }
 
-pub struct Machine(TlsStream<TcpStream>);
+pub struct Machine<I = TcpStream>(TlsStream<I>);
 
-impl Machine {
-    pub async fn connect(stream: TcpStream, certificates: &Certificates) -> Self {
+impl<I: AsyncRead + AsyncWrite + Unpin> Machine<I> {
+    pub async fn connect(stream: I, certificates: &Certificates) -> Self {
         let mut roots = RootCertStore::empty();
         roots
             .add(CertificateDer::from(certificates.authority.certificate()))
@@ -215,7 +279,21 @@ impl Machine {
         session.peer_certificates().unwrap()[0].clone().into_owned()
     }
 
-    /// What the server answers; the connection stays.
+    /// Sends something that need not be a request.
+    pub async fn send(&mut self, text: &str) {
+        // The server may have ended the connection, which is seen by reading.
+        drop(self.0.write_all(text.as_bytes()).await);
+    }
+
+    /// All that still comes until the server ends the connection.
+    pub async fn ended(&mut self) -> String {
+        let mut rest = Vec::new();
+        // Whether it says goodbye does not matter.
+        drop(soon("the end", self.0.read_to_end(&mut rest)).await);
+        String::from_utf8(rest).unwrap()
+    }
+
+    /// What the server answers; the connection stays if the token is good.
     pub async fn ask(&mut self, path: &str, token: Option<&str>) -> String {
         let token = token.map(|token| format!("authorization: Bearer {}\r\n", BASE64_STANDARD.encode(token)));
         let token = token.unwrap_or_default();

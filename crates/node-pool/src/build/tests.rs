@@ -6,7 +6,7 @@ use hyperplane_api::{
     cluster_api::machine_deployment::MachineDeployment,
     constants::{annotations, labels, objects::keys},
 };
-use hyperplane_ignition_render::gzip;
+use hyperplane_ignition_render::{gzip, validate::validate};
 use jiff::SignedDuration;
 use k8s_openapi::api::core::v1::Secret;
 use serde_json::{Value, json};
@@ -104,6 +104,53 @@ fn the_stub_shows_the_token_to_the_ignition_server() {
             "{near} is not in {direct}"
         );
     }
+    assert_eq!(text(&made.token, keys::RENDER_REVISION), "1");
+}
+
+/// Whatever a cluster and its pool are, Ignition takes what machines read first, or nothing of it is made.
+#[test]
+fn every_stub_is_one_that_ignition_takes() {
+    let proxies = [
+        json!({}),
+        json!({"httpProxy": "http://user:100%25@proxy.example.com:3128"}),
+        json!({"httpsProxy": "https://[fd00::1]:3128", "noProxy": "a, b,,a"}),
+        json!({"noProxy": "a"}),
+        json!({"httpProxy": "proxy.example.com:3128"}),
+        json!({"httpProxy": "http://a b"}),
+        json!({"httpsProxy": "socks5://proxy"}),
+        json!({"httpProxy": 1}),
+    ];
+    for proxy in proxies {
+        for endpoint in ["ignition.example.com", "192.168.0.1:31000", "[fd00::1]:443"] {
+            let cluster = testing::cluster(&json!({
+                "spec": {"configuration": {"proxy": proxy}}, "status": {"ignitionEndpoint": endpoint},
+            }));
+            let Some(made) = desired(&testing::pool(&json!({})), &seen(&cluster), NOW) else {
+                let plan = testing::planned(&testing::pool(&json!({})), &seen(&cluster));
+                let problems = plan.verdict.unwrap().config;
+                assert!(
+                    problems[0].to_string().contains("spec.configuration.proxy"),
+                    "{problems:?}"
+                );
+                continue;
+            };
+            let stub: Value = serde_json::from_str(&text(&made.user_data, keys::USER_DATA)).unwrap();
+            assert_eq!(validate(&stub), [], "{proxy}");
+        }
+    }
+}
+
+/// A proxy that is wrong stops rolls; machines that are added are told what the others were.
+#[test]
+fn a_wrong_proxy_does_not_reach_machines() {
+    let with = |address: &str| testing::cluster(&json!({"spec": {"configuration": {"proxy": {"httpProxy": address}}}}));
+    let pool = testing::pool(&json!({}));
+    let good = seen(&with("http://proxy.example.com"));
+    let before = desired(&pool, &good, NOW).unwrap();
+    let mut wrong = after(&good, &before);
+    wrong.cluster = Some(with("proxy.example.com").into());
+    let made = desired(&pool, &wrong, NOW).unwrap();
+    assert_eq!(made.user_data.data, before.user_data.data);
 }
 
 #[test]

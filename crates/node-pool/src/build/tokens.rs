@@ -110,6 +110,11 @@ impl Active {
             older: Vec::new(),
         }
     }
+
+    /// Whether another token takes the place of the one that is there.
+    pub(crate) fn is_rotated(&self) -> bool {
+        self.is_changed && self.live.is_some()
+    }
 }
 
 /// Hashes of the configurations that sets of the pool make machines with, each once.
@@ -243,6 +248,10 @@ fn content(blueprint: &Blueprint<'_>, target: &Target) -> BTreeMap<String, ByteS
         (keys::RELEASE.to_owned(), text(&target.image)),
         (keys::RELEASE_VERSION.to_owned(), text(target.release.version.number())),
         (
+            keys::RENDER_REVISION.to_owned(),
+            text(&target.inputs.render_revision.to_string()),
+        ),
+        (
             keys::CONFIG.to_owned(),
             ByteString(packed(&target.documents, blueprint.active.live.as_deref())),
         ),
@@ -270,7 +279,13 @@ fn packed(documents: &str, live: Option<&Secret>) -> Vec<u8> {
 
 /// What a configuration was made from, as its Secret says: what we wrote into it, and nothing that the ignition server did.
 fn kept(live: &Secret) -> BTreeMap<String, ByteString> {
-    const OURS: [&str; 4] = [keys::RELEASE, keys::RELEASE_VERSION, keys::CONFIG, keys::OS_STREAM];
+    const OURS: [&str; 5] = [
+        keys::RELEASE,
+        keys::RELEASE_VERSION,
+        keys::CONFIG,
+        keys::OS_STREAM,
+        keys::RENDER_REVISION,
+    ];
     let data = live.data.iter().flatten();
     data.filter(|(key, _)| OURS.contains(&key.as_str()))
         .map(|(key, value)| (key.clone(), value.clone()))

@@ -4,12 +4,15 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use hyperplane_api::{constants::objects::keys, hypershift::hosted_cluster::HostedCluster};
-use hyperplane_ignition_render::{canonical, proxy::Proxy, source::data_url};
+use hyperplane_ignition_render::{Problem, canonical, proxy::Proxy, source::data_url};
 use k8s_openapi::{ByteString, api::core::v1::Secret};
 use kube::ResourceExt as _;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::{Blueprint, tokens::OPAQUE};
+use super::{
+    Blueprint,
+    tokens::{OPAQUE, data},
+};
 use crate::{dereference::Machines, names};
 
 /// The version of Ignition that every machine understands.
@@ -49,30 +52,47 @@ fn stub(blueprint: &Blueprint<'_>) -> Value {
             {"source": data_url(surroundings.ignition_authority.as_bytes())},
         ]}},
     });
-    if let Some(proxy) = proxy(surroundings.cluster) {
+    if let Some(proxy) = proxy(blueprint) {
         ignition["proxy"] = proxy;
     }
     json!({"ignition": ignition})
 }
 
-/// How a machine gets there, where it has to go through a proxy; what is near is reached without, as it is later on. One that
-/// cannot be used is none.
-fn proxy(cluster: &HostedCluster) -> Option<Value> {
+/// The proxy of a cluster, as payloads have it, or what is wrong with it.
+pub(crate) fn proxy_of(cluster: &HostedCluster) -> Result<Option<Proxy>, Problem> {
     let spec = &cluster.spec;
-    let found = Proxy::of(spec.configuration.as_ref(), &spec.networking, &spec.platform.type_);
-    let found = found.ok().flatten()?;
-    let addresses = [("httpProxy", &found.http), ("httpsProxy", &found.https)];
+    Proxy::of(spec.configuration.as_ref(), &spec.networking, &spec.platform.type_)
+}
+
+/// How a machine gets there, where it has to go through a proxy. One that is wrong keeps nodes from rolling; machines that
+/// are added meanwhile go the way of those that are there.
+fn proxy(blueprint: &Blueprint<'_>) -> Option<Value> {
+    let Ok(proxy) = proxy_of(blueprint.surroundings.cluster) else {
+        return live_proxy(blueprint);
+    };
+    let proxy = proxy?;
+    let addresses = [("httpProxy", proxy.http), ("httpsProxy", proxy.https)];
     let addresses = addresses
         .into_iter()
-        .filter_map(|(name, address)| Some((name, address.as_ref()?)));
-    let mut proxy: serde_json::Map<String, Value> = addresses
-        .map(|(name, address)| (name.to_owned(), address.as_str().into()))
-        .collect();
-    if proxy.is_empty() {
+        .filter_map(|(name, address)| Some((name.to_owned(), address?.into())));
+    let mut settings: Map<String, Value> = addresses.collect();
+    if settings.is_empty() {
         return None;
     }
-    proxy.insert("noProxy".to_owned(), found.direct.into());
-    Some(proxy.into())
+    settings.insert("noProxy".to_owned(), proxy.direct.into());
+    Some(settings.into())
+}
+
+/// The proxy in the user data that is there.
+fn live_proxy(blueprint: &Blueprint<'_>) -> Option<Value> {
+    let name = names::user_data(blueprint.pool, &blueprint.active.hash);
+    let live = blueprint
+        .seen
+        .user_data
+        .iter()
+        .find(|secret| secret.name_any() == name)?;
+    let stub: Value = serde_json::from_slice(data(live, keys::USER_DATA)?).ok()?;
+    stub["ignition"].get("proxy").cloned()
 }
 
 /// User data that no machine reads any more.

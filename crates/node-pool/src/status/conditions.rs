@@ -266,7 +266,10 @@ fn tokens(report: &Report<'_>) -> Vec<Observation> {
     };
     let message = text(keys::MESSAGE);
     let made = match text(keys::REASON).as_deref() {
-        None => unknown(payload, "No machine has asked for its configuration yet."),
+        None => unknown(
+            payload,
+            "The ignition server has not judged the configuration of machines yet.",
+        ),
         Some(PAYLOAD_AS_EXPECTED) => holds(payload, reasons::AS_EXPECTED, message.unwrap_or_default()),
         Some(reason) => Observation::fails(payload.as_str(), reason, message.unwrap_or_default()),
     };

@@ -233,17 +233,22 @@ fn a_pool_without_a_cluster_is_told() {
 
 #[test]
 fn a_payload_that_cannot_be_made_is_false_and_not_nothing() {
-    let (pool, mut seen) = complete();
-    let mut token = (*seen.tokens[0]).clone();
-    let data = token.data.as_mut().unwrap();
-    data.insert(keys::REASON.to_owned(), ByteString(b"InvalidConfig".to_vec()));
-    data.insert(keys::MESSAGE.to_owned(), ByteString(b"a unit has no name".to_vec()));
-    seen.tokens = vec![Arc::new(token)];
-    let status = told(&pool, &seen);
-    let condition = find(&status, types::VALID_GENERATED_PAYLOAD);
-    assert_eq!(condition.status, ConditionStatus::False);
-    assert_eq!(condition.reason.as_deref(), Some("InvalidConfig"));
-    assert_eq!(condition.message.as_deref(), Some("a unit has no name"));
+    for (reason, message) in [
+        ("InvalidConfig", "a unit has no name"),
+        ("WaitingForDependencies", "Waiting for key a of Secret b"),
+    ] {
+        let (pool, mut seen) = complete();
+        let mut token = (*seen.tokens[0]).clone();
+        let data = token.data.as_mut().unwrap();
+        data.insert(keys::REASON.to_owned(), ByteString(reason.as_bytes().to_vec()));
+        data.insert(keys::MESSAGE.to_owned(), ByteString(message.as_bytes().to_vec()));
+        seen.tokens = vec![Arc::new(token)];
+        let status = told(&pool, &seen);
+        let condition = find(&status, types::VALID_GENERATED_PAYLOAD);
+        assert_eq!(condition.status, ConditionStatus::False);
+        assert_eq!(condition.reason.as_deref(), Some(reason));
+        assert_eq!(condition.message.as_deref(), Some(message));
+    }
 }
 
 #[test]

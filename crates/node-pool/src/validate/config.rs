@@ -3,7 +3,7 @@
 use hyperplane_platforms::{Problem, Rule};
 
 use super::{Case, Verdict};
-use crate::{documents, texts::Content};
+use crate::{build::user_data, documents, texts::Content};
 
 const EXISTS: Rule = Rule {
     name: "pool-config-exists",
@@ -18,12 +18,27 @@ const SIZE: Rule = Rule {
     asks: "all documents together must fit into a Secret",
 };
 
-pub(super) const RULES: &[Rule] = &[EXISTS, READABLE, SIZE];
+const PROXY: Rule = Rule {
+    name: "pool-cluster-proxy",
+    asks: "the proxy of the cluster must be one that machines can use when they start",
+};
+
+pub(super) const RULES: &[Rule] = &[EXISTS, READABLE, SIZE, PROXY];
 
 /// The most bytes of documents: they travel in a Secret, which may have a mebibyte, with little beside them.
 const MOST_BYTES: usize = 900 << 10;
 
 pub(super) fn judge(case: &Case<'_>, verdict: &mut Verdict) {
+    // A machine with a proxy that Ignition refuses would never start, nor say why.
+    if let Err(problem) = user_data::proxy_of(case.cluster) {
+        let field = format!("{} of the cluster", problem.path);
+        verdict.config.push(Problem::new(
+            &PROXY,
+            field,
+            problem.problem,
+            "mend it in the HostedCluster",
+        ));
+    }
     let mut texts: Vec<(String, String)> = Vec::new();
     for source in &case.seen.sources {
         let what = match &source.content {

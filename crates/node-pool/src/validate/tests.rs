@@ -108,6 +108,11 @@ fn rows_of_surroundings() -> Vec<Row> {
             let text = "apiVersion: v1\nkind: Pod\n".to_owned();
             seen.sources.push(source("mine", Content::Text(text)));
         }),
+        sees("pool-cluster-proxy", |seen| {
+            let proxy = json!({"proxy": {"httpsProxy": "proxy.example.com:3128"}});
+            let cluster = testing::cluster(&json!({"spec": {"configuration": proxy}}));
+            seen.cluster = Some(cluster.into());
+        }),
         sees("pool-config-size", |seen| {
             let document = json!({
                 "apiVersion": "machineconfiguration.openshift.io/v1", "kind": "KubeletConfig",

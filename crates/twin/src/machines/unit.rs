@@ -3,6 +3,9 @@
 
 use std::collections::BTreeMap;
 
+/// Bytes of a line that are too many for systemd.
+const LINE_BYTES: usize = 2048;
+
 /// Reads a file of the host.
 pub(super) type Read<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
@@ -66,6 +69,9 @@ struct Service {
 
 impl Service {
     fn take(&mut self, text: &str, read: &Read<'_>) -> Result<(), String> {
+        if text.lines().any(|line| line.len() >= LINE_BYTES) {
+            return Err(format!("line too long (max {LINE_BYTES} bytes)"));
+        }
         let mut section = String::new();
         for line in lines(text) {
             if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
@@ -79,11 +85,16 @@ impl Service {
             match key.trim() {
                 // An empty one takes back those before it.
                 "ExecStart" => self.command = Some(value.to_owned()).filter(|value| !value.is_empty()),
-                "Environment" => self.assign(words(value).iter().map(String::as_str)),
+                "Environment" => {
+                    let words = words(value);
+                    let pairs = words.iter().filter_map(|word| word.split_once('='));
+                    let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
+                    self.environment.extend(pairs);
+                }
                 "EnvironmentFile" => {
                     let path = value.trim_start_matches('-');
                     match read(path) {
-                        Some(text) => self.assign(text.lines().map(|line| line.trim().trim_matches('"'))),
+                        Some(text) => self.environment.extend(text.lines().filter_map(variable_of)),
                         None if value.starts_with('-') => {}
                         None => return Err(format!("Failed to load environment files: {path}: No such file")),
                     }
@@ -93,14 +104,30 @@ impl Service {
         }
         Ok(())
     }
+}
 
-    fn assign<'a>(&mut self, pairs: impl Iterator<Item = &'a str>) {
-        let pairs = pairs.filter(|pair| !pair.starts_with('#'));
-        for (name, value) in pairs.filter_map(|pair| pair.split_once('=')) {
-            self.environment
-                .insert(name.trim().to_owned(), value.trim_matches('"').to_owned());
-        }
+/// The variable that a line of a file sets. Between double quotes a backslash keeps what would end or begin something.
+fn variable_of(line: &str) -> Option<(String, String)> {
+    let line = line.trim();
+    let (name, value) = line.split_once('=').filter(|_| !line.starts_with(['#', ';']))?;
+    let value = value.trim();
+    let quoted = |quote: char| value.strip_prefix(quote).and_then(|inner| inner.strip_suffix(quote));
+    let value = match (quoted('"'), quoted('\'')) {
+        (Some(inner), _) => unescaped(inner),
+        (None, Some(inner)) => inner.to_owned(),
+        (None, None) => value.to_owned(),
+    };
+    Some((name.trim().to_owned(), value))
+}
+
+fn unescaped(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let escaped = letters.next_if(|next| letter == '\\' && matches!(next, '"' | '\\' | '`' | '$'));
+        plain.push(escaped.unwrap_or(letter));
     }
+    plain
 }
 
 /// Lines that mean something, those that go on put together.
@@ -183,7 +210,10 @@ mod tests {
     use super::*;
 
     fn run(texts: &[&str]) -> Result<String, String> {
-        let read = |path: &str| (path == "/etc/there").then(|| "# a comment\nEXTRA=--v=2 --x\nNAME=\"n\"\n".to_owned());
+        let read = |path: &str| {
+            (path == "/etc/there")
+                .then(|| "# a comment\nEXTRA=--v=2 --x\nNAME=\"n\"\nURL=\"http://a:\\$b\\\"%20@c\"\n".to_owned())
+        };
         command(texts, "host-1", &read).map(|words| words.join("|"))
     }
 
@@ -207,8 +237,8 @@ mod tests {
                 "kubelet|1|2|--b=3|--name=host-1|100%",
             ),
             (
-                &["[Service]\nEnvironmentFile=/etc/there\nExecStart=kubelet $EXTRA --n=${NAME}\n"],
-                "kubelet|--v=2|--x|--n=n",
+                &["[Service]\nEnvironmentFile=/etc/there\nExecStart=kubelet $EXTRA --n=${NAME} --u=${URL}\n"],
+                "kubelet|--v=2|--x|--n=n|--u=http://a:$b\"%20@c",
             ),
             (
                 &["[Service]\nEnvironmentFile=-/etc/absent\nExecStart=kubelet $NOTHING a$b\n"],
@@ -237,7 +267,9 @@ mod tests {
 
     #[test]
     fn what_systemd_refuses_is_said() {
+        let long = format!("[Service]\nExecStart=a {}\n", "b".repeat(LINE_BYTES));
         for (text, words) in [
+            (long.as_str(), "too long"),
             ("[Service]\nType=simple\n", "no ExecStart="),
             ("[Service]\nEnvironmentFile=/etc/absent\nExecStart=a\n", "/etc/absent"),
         ] {
