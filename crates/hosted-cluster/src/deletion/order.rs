@@ -38,6 +38,10 @@ pub(crate) fn is_given_up(unanswered: &Unanswered) -> bool {
 
 /// What remains of a cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own that remains of a cluster"
+)]
 pub(crate) struct Facts {
     /// Something is paused, or was not told how to clean up.
     pub(crate) needs_resuming: bool,

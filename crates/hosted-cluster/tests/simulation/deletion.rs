@@ -185,6 +185,38 @@ async fn a_namespace_can_be_kept() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_cluster_stays_for_machines_that_we_end() {
+    let mut world = World::new().await;
+    world.runs_machines = true;
+    let kubevirt = json!({"spec": {"platform": {"type": "KubeVirt", "kubevirt": {}}}});
+    world.cluster("blue", kubevirt).await;
+    let process = world.start();
+    world.settle().await;
+    let infra_id = world.hosted_cluster("blue").await.spec.infra_id.unwrap();
+    let infra_id = infra_id.as_str();
+    hold_everything(&world, infra_id).await;
+    world.delete::<HostedCluster>(HOME, "blue").await;
+    world.settle().await;
+    let cluster = world.get::<Cluster>(INSIDE, infra_id).await.unwrap();
+    assert!(cluster.metadata.deletion_timestamp.is_some());
+    let finalizers = cluster.metadata.finalizers.unwrap_or_default();
+    assert_eq!(finalizers, ["example.com/held", "cluster.cluster.x-k8s.io"]);
+    world.patch::<NodePool>(HOME, "workers", let_go()).await;
+    world.settle().await;
+    world.patch::<Machine>(INSIDE, "worker-1", let_go()).await;
+    world.settle().await;
+    let said = waits_for(&world).await;
+    let expected = "the Cluster of Cluster API to be gone (held by example.com/held)";
+    assert!(said.contains(expected), "{said}");
+    world.patch::<Cluster>(INSIDE, infra_id, let_go()).await;
+    world.patch::<HostedControlPlane>(INSIDE, "blue", let_go()).await;
+    sleep(Duration::from_mins(5)).await;
+    nothing_is_left(&world).await;
+    assert_eq!(world.refusals(), [] as [&str; 0]);
+    process.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn machines_without_a_pool_hold_nothing_up_and_nobody_elses_go() {
     let key = annotations::SKIP_CONTROL_PLANE_NAMESPACE_DELETION.as_str();
     let change = json!({"metadata": {"annotations": {key: "true"}},

@@ -58,6 +58,8 @@ pub struct World {
     pub clock: Clock,
     /// How the operator reaches clusters that users name.
     pub elsewhere: Reach,
+    /// Whether the manager ends machines itself.
+    pub runs_machines: bool,
     log: Arc<Mutex<Vec<Value>>>,
 }
 
@@ -100,6 +102,7 @@ impl World {
             server,
             clock,
             elsewhere: Reach::by(|_| Err(kube::Error::Service("there is no other cluster".into()))),
+            runs_machines: false,
             log,
         };
         world.prepare().await;
@@ -177,7 +180,9 @@ impl World {
             value: value.to_owned(),
         });
         let mut manager = Manager::new(client, settings);
-        register(&mut manager, operator_settings(self.elsewhere.clone()));
+        let mut settings = operator_settings(self.elsewhere.clone());
+        settings.facts.runs_machines = self.runs_machines;
+        register(&mut manager, settings);
         let stop = CancellationToken::new();
         let run = manager.run(stop.clone());
         let task = tokio::spawn(async move { run.await.unwrap() });
