@@ -14,7 +14,7 @@ use k8s_openapi::api::{
     core::v1::{Node, Pod},
 };
 use kube::{
-    Api, Client, Resource, ResourceExt as _,
+    Api, Client, Resource, ResourceExt,
     api::{DeleteParams, ListParams, LogParams},
     core::PartialObjectMeta,
 };
@@ -72,7 +72,7 @@ pub(crate) async fn nodes(remote: &Remote, rollouts: &[Rollout], now: Timestamp)
     let unmarked = nodes.items.iter().filter(|node| !is_marked(*node));
     let unmarked = unmarked.filter_map(|node| Some((node.name_any(), node.creation_timestamp()?.0)));
     let unmarked = unmarked.collect();
-    let names = nodes.items.iter().map(|node| node.name_any()).collect();
+    let names = nodes.items.iter().map(ResourceExt::name_any).collect();
     let last_renewal = last_renewal(client, &names, now).await?;
     let tunnel = tunnel(remote).await?;
     let (away, without_network) = if rollouts.iter().all(Rollout::is_healthy) {

@@ -75,6 +75,10 @@ impl Key {
 }
 
 /// All configs as one, the first at the bottom. Entries come in the order of their paths and names.
+#[allow(
+    clippy::missing_panics_doc,
+    reason = "a config that was read is written and read again"
+)]
 pub fn merge_all<'a>(configs: impl IntoIterator<Item = &'a Config>) -> Config {
     let mut merged = Value::Object(Map::new());
     let mut version = "";

@@ -213,7 +213,11 @@ async fn who_insists_gets_nodes_ahead_of_the_control_plane_and_it_is_recorded() 
         .await;
     ground.change_pool("alpha", &to_release(NEW)).await;
     let is_there = async || {
-        let events = ground.api::<Event>(Some(USERS)).list(&ListParams::default()).await.ok()?;
+        let events = ground
+            .api::<Event>(Some(USERS))
+            .list(&ListParams::default())
+            .await
+            .ok()?;
         let mut told = events.into_iter().filter(|event| {
             let is_of_pool = event.involved_object.name.as_deref() == Some("alpha");
             is_of_pool && event.reason.as_deref() == Some("VersionSkewIgnored")
@@ -224,7 +228,10 @@ async fn who_insists_gets_nodes_ahead_of_the_control_plane_and_it_is_recorded() 
     assert!(told.contains(by) && told.contains("1.36.4"), "{told}");
     let [status, reason, message] = ground.condition_of_pool("alpha", "SupportedVersionSkew").await.unwrap();
     assert_eq!((&*status, &*reason), ("False", "UnsupportedSkew"));
-    assert!(message.contains("Nodes roll all the same") && message.contains(by), "{message}");
+    assert!(
+        message.contains("Nodes roll all the same") && message.contains(by),
+        "{message}"
+    );
     operators.stop().await;
 }
 
