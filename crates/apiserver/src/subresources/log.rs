@@ -100,13 +100,14 @@ fn container(pod: &Value, name: &str, wanted: Option<String>) -> Result<String, 
         (None, [only]) => Ok((*only).to_owned()),
         (None, []) => Err(format!("a container name must be specified for pod {name}")),
         (None, all) => {
-            let init = match init.as_slice() {
-                [] => String::new(),
-                init => format!(" or one of the init containers: [{}]", init.join(" ")),
+            let of_init = if init.is_empty() {
+                String::new()
+            } else {
+                format!(" or one of the init containers: [{}]", init.join(" "))
             };
             let all = all.join(" ");
             Err(format!(
-                "a container name must be specified for pod {name}, choose one of: [{all}]{init}"
+                "a container name must be specified for pod {name}, choose one of: [{all}]{of_init}"
             ))
         }
     }

@@ -15,7 +15,9 @@ pub(super) fn run(script: &str, hostname: &str, files: &mut Files) -> Result<(),
     while let Some(line) = lines.next() {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') || line.starts_with("set ") {
-        } else if line.starts_with("if ") && line.ends_with("then") {
+            continue;
+        }
+        if line.starts_with("if ") && line.ends_with("then") {
             // What is asked for is on no plain host: a resolver on its loopback, or a file that nobody has written.
             if !lines.any(|line| line.trim() == "fi") {
                 return Err("Syntax error: end of file unexpected (expecting \"fi\")".to_owned());

@@ -9,6 +9,10 @@ mod ground;
 mod inside;
 mod life;
 mod look;
+mod machines;
+#[path = "../both/manifests.rs"]
+#[allow(dead_code, reason = "each simulation takes the part that it needs")]
+mod manifests;
 mod recovery;
 mod replay;
 #[path = "../../../api/tests/support/samples.rs"]
