@@ -253,7 +253,7 @@ mod tests {
         let renew = || {
             authority
                 .sign_server_for("ignition", &["a.example.com"], &identity)
-                .unwrap()
+                .unwrap();
         };
         renew();
         let files = CertificateFiles {

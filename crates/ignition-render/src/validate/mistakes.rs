@@ -239,6 +239,7 @@ fn sources_and_proxies_are_addresses() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table, one row for each mistake")]
 fn disks_are_judged() {
     let disk = |partitions: Value| json!({"disks": [{"device": "/dev/a", "partitions": partitions}]});
     let system = |fields: Value| {
@@ -365,6 +366,7 @@ fn disks_are_judged() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table, one row for each mistake")]
 fn encrypted_devices_are_judged() {
     let luks = |fields: Value| {
         let mut luks = json!({"name": "a", "device": "/dev/a"});

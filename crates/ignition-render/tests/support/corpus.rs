@@ -131,7 +131,7 @@ fn is_telling(pointer: &str, found: &Value, value: &Value, index: usize) -> bool
         "source" | "url" | "httpProxy" | "httpsProxy" => text.contains(':'),
         "contents" => text.contains('['),
         "version" | "format" | "level" | "path" | "device" => true,
-        _ => (index + pointer.len()) % 4 == 0,
+        _ => (index + pointer.len()).is_multiple_of(4),
     }
 }
 
