@@ -80,20 +80,17 @@ impl Key {
     reason = "a config that was read is written and read again"
 )]
 pub fn merge_all<'a>(configs: impl IntoIterator<Item = &'a Config>) -> Config {
-    let mut merged = Value::Object(Map::new());
-    let mut version = "";
-    let mut is_empty = true;
-    for config in configs {
-        let over = serde_json::to_value(config).expect("a config has only text keys and finite numbers");
-        merged = put("", Some(merged), &over);
-        version = newer(version, &config.ignition.version);
-        is_empty = false;
-    }
-    if is_empty {
+    let mut configs = configs.into_iter().peekable();
+    if configs.peek().is_none() {
         return Config::default();
     }
-    let mut merged: Config =
-        serde_json::from_value(merged).expect("what is merged of configs has the fields of configs");
+    let mut merged = Value::Object(Map::new());
+    let mut version = "";
+    for config in configs {
+        merged = put("", Some(merged), &value_of(config));
+        version = newer(version, &config.ignition.version);
+    }
+    let mut merged = config_of(merged);
     version.clone_into(&mut merged.ignition.version);
     merged
 }
@@ -101,6 +98,14 @@ pub fn merge_all<'a>(configs: impl IntoIterator<Item = &'a Config>) -> Config {
 /// One config over another.
 pub fn merge(base: &Config, over: &Config) -> Config {
     merge_all([base, over])
+}
+
+fn value_of(config: &Config) -> Value {
+    serde_json::to_value(config).expect("a config has only text keys and finite numbers")
+}
+
+fn config_of(merged: Value) -> Config {
+    serde_json::from_value(merged).expect("what is merged of configs has the fields of configs")
 }
 
 /// The newer of two versions: it reads what the older one says.

@@ -86,7 +86,7 @@ fn log(pod: &Pod, request: &LogRequest) -> Result<String, LogFailure> {
 }
 
 fn lines(told: &[String]) -> String {
-    told.iter().map(|line| format!("{line}\n")).collect()
+    told.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
 }
 
 fn started(at: Option<String>, command: &str) -> String {

@@ -66,8 +66,8 @@ pub(super) fn check(walk: &mut Walk, resource: &Fields<'_>, need: Need) {
 fn headers(walk: &mut Walk, resource: &Fields<'_>) {
     let headers = resource.objects("httpHeaders");
     let url = resource.text("source").unwrap_or_default();
-    let is_fetched = url.starts_with("https:") || url.starts_with("http:");
-    if !headers.is_empty() && !is_fetched {
+    let is_remote = url.starts_with("https:") || url.starts_with("http:");
+    if !headers.is_empty() && !is_remote {
         let problem = "are for a source with https: or http: only: take them away";
         walk.wrong(&resource.path("httpHeaders"), problem);
     }

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use self::Type::{Flag, Number, Object, Objects, Text, Texts};
 use super::walk::{Fields, Walk};
 use crate::ignition::VERSIONS;
 
@@ -20,8 +21,6 @@ enum Type {
 /// A field, and the place in the list of versions of the first one that has it.
 #[derive(Clone, Copy)]
 struct Field(&'static str, usize, Type);
-
-use Type::{Flag, Number, Object, Objects, Text, Texts};
 
 const CONFIG: &[Field] = &[
     Field("ignition", 0, Object(IGNITION)),

@@ -189,13 +189,13 @@ impl Sight {
     /// Since when nothing is heard of the machine of a node. One that is not running is heard of as little as one that
     /// is not there.
     fn silent_since(&self, instance: Option<&Instance>, now: Timestamp) -> Option<Timestamp> {
-        match instance.map(|instance| (&instance.phase, &instance.faults)) {
-            Some((Phase::Running { since }, faults)) => silent_since(*since, faults, now),
-            _ => {
-                let known = moment::after_seconds(self.since, i64::from(LEASE_SECONDS));
-                (known <= now).then_some(self.since)
-            }
+        if let Some(instance) = instance
+            && let Phase::Running { since } = &instance.phase
+        {
+            return silent_since(*since, &instance.faults, now);
         }
+        let known = moment::after_seconds(self.since, i64::from(LEASE_SECONDS));
+        (known <= now).then_some(self.since)
     }
 
     fn instance(&self, node: &str, now: Timestamp) -> Option<Instance> {

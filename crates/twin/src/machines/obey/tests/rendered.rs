@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hyperplane_api::hypershift::{networking::ClusterNetworking, platform_type::PlatformType};
-use hyperplane_ignition_render::worker::{Endpoint, WorkerInputs, render};
+use hyperplane_ignition_render::worker::{Endpoint, RENDER_REVISION, WorkerInputs, render};
 use hyperplane_planner::catalogue;
 
 use super::*;
@@ -16,6 +16,7 @@ const CONFIG: &str = "/etc/kubernetes/kubelet.conf";
 
 fn rendered(platform: &PlatformType) -> Value {
     let bytes = render(&WorkerInputs {
+        revision: RENDER_REVISION,
         release: catalogue::by_version("v1.36.4").unwrap(),
         platform,
         networking: &ClusterNetworking::default(),
