@@ -94,9 +94,10 @@ mod tests {
         let mut files = Files::new();
         run(script, "host-1", &mut files)?;
         let files = files.into_iter();
-        Ok(files
+        let told: Vec<String> = files
             .map(|(path, bytes)| format!("{path}: {}", String::from_utf8_lossy(&bytes)))
-            .collect())
+            .collect();
+        Ok(told.concat())
     }
 
     #[test]

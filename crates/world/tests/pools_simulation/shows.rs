@@ -252,7 +252,8 @@ async fn machines_go_on_after_a_pause_whatever_else_is_wrong_with_their_pool() {
         all.filter(|object| annotation(object, "cluster.x-k8s.io/paused") == "true")
             .count()
     };
-    assert_eq!(paused(&watch.look().await), 2, "the deployment and its set");
+    let during = watch.look().await;
+    assert_eq!(paused(&during), 2, "the deployment and its set");
     // Nothing can be made for it: its release is ahead, and nobody knows any more what its token stood for.
     let secrets = ground.api::<Secret>(Some(INSIDE));
     for secret in secrets.list(&ListParams::default()).await.unwrap() {
@@ -266,6 +267,7 @@ async fn machines_go_on_after_a_pause_whatever_else_is_wrong_with_their_pool() {
         .change_pool("alpha", &json!({"spec": {"pausedUntil": null}}))
         .await;
     watch.pass(Duration::from_mins(1)).await;
-    assert_eq!(paused(&watch.look().await), 0);
+    let after = watch.look().await;
+    assert_eq!(paused(&after), 0);
     operators.stop().await;
 }

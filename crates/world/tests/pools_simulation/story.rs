@@ -87,6 +87,7 @@ pub struct Story<'a> {
 }
 
 /// What is played in a life.
+#[derive(Clone, Copy)]
 pub enum Script<'a> {
     /// At most so many acts, in an order and with trouble that the seed decides.
     Drawn(usize),

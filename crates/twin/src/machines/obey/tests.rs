@@ -86,6 +86,7 @@ fn a_drop_in_may_start_another_kubelet() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table, one row for each mistake")]
 fn a_host_that_does_not_join_says_why() {
     type Break = fn(&mut Value);
     let cases: [(Break, &str); 16] = [

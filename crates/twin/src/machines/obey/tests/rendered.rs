@@ -124,7 +124,7 @@ fn no_part_of_it_can_be_missing_or_broken() {
         (
             |payload| {
                 unit(payload, "hyperplane-api-server-address.service")["contents"] =
-                    json!("[Service]\n[Install]\nRequiredBy=kubelet.service\n")
+                    json!("[Service]\n[Install]\nRequiredBy=kubelet.service\n");
             },
             "systemd: kubelet.service: a dependency failed: hyperplane-api-server-address.service: Service has no ExecStart",
         ),
