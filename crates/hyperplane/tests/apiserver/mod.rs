@@ -57,8 +57,19 @@ pub struct Process {
 impl Process {
     /// Starts a server on a free port and waits until it is ready.
     pub fn start(arguments: &[&str]) -> Self {
-        let mut command = hyperplane(&["--listen", "127.0.0.1:0", "-o", "json"]);
-        let mut child = command.args(arguments).stdout(Stdio::piped()).spawn().unwrap();
+        Self::run(hyperplane(arguments))
+    }
+
+    /// Starts a whole management cluster on a free port and waits until it is ready.
+    pub fn up(arguments: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hyperplane"));
+        command.arg("up").args(arguments);
+        Self::run(command)
+    }
+
+    fn run(mut command: Command) -> Self {
+        command.args(["--listen", "127.0.0.1:0", "-o", "json"]);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let (is_ready, ready) = mpsc::channel::<()>();
         let id = child.id();
