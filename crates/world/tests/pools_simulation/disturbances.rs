@@ -11,6 +11,7 @@ use kube::{
 };
 
 use crate::{
+    invariants::MOST_UNHEALTHY,
     snapshot::{INSIDE, Snapshot},
     story::Story,
     watch::Watch,
@@ -80,7 +81,10 @@ impl Story<'_> {
             }
             Disturbance::Programs => self.end_programs().await,
             Disturbance::NeverBoots => self.fault(FaultKind::NeverBoots, &of_pool, VERY_LONG).await,
-            Disturbance::BrokenIgnition => self.fault(FaultKind::BrokenIgnition, &of_pool, TROUBLE).await,
+            Disturbance::BrokenIgnition => {
+                self.fault(FaultKind::BrokenIgnition, &of_pool, TROUBLE).await;
+                self.help_out(name).await;
+            }
             Disturbance::NeverJoins => self.fault(FaultKind::NeverJoins, &of_pool, VERY_LONG).await,
             Disturbance::SlowBoot => {
                 let slow = FaultKind::SlowBoot(Duration::from_mins(4));
@@ -111,6 +115,17 @@ impl Story<'_> {
         self.faults.set(vec![Fault { selector, kind }]);
         self.watch.pass(duration).await;
         self.faults.set(Vec::new());
+    }
+
+    /// Machines whose first boot failed stay as they are. With so many of them nobody is replaced by itself: users have to.
+    async fn help_out(&mut self, name: &str) {
+        let now = self.watch.look().await;
+        let machines = Snapshot::of(&now.machines, name).into_iter();
+        let stuck = machines.filter(|(_, machine)| machine.pointer("/status/nodeRef/name").is_none());
+        let stuck: Vec<String> = stuck.map(|(name, _)| name.clone()).collect();
+        for machine in stuck.iter().skip(MOST_UNHEALTHY) {
+            self.delete_machine(Some(machine.clone())).await;
+        }
     }
 
     /// Processes die at writes, one after the other.

@@ -15,7 +15,7 @@ use crate::{
 
 /// The most machines that are replaced because they are unhealthy, where nobody says otherwise; with more the fault is
 /// taken to lie elsewhere.
-const MOST_UNHEALTHY: usize = 2;
+pub const MOST_UNHEALTHY: usize = 2;
 
 /// By how many minors a kubelet may be older than an API server, as Kubernetes has it.
 const MOST_BEHIND: u64 = 3;

@@ -8,10 +8,7 @@ use crate::{
 };
 
 /// A life that is lived twice every time: nodes roll, and processes die meanwhile.
-const ACTS: &[(Act, Disturbance)] = &[
-    (Act::Config, Disturbance::Crashes),
-    (Act::Cordon, Disturbance::Requests),
-];
+const ACTS: &[(Act, Disturbance)] = &[(Act::Config, Disturbance::Crashes)];
 
 /// Lines on both sides of a difference that are told.
 const AROUND: usize = 8;

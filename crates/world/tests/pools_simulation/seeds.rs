@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// The slice that runs every time: few acts, in which most of what can happen does.
-const SLICE: [&[(Act, Disturbance)]; 3] = [
+const SLICE: [&[(Act, Disturbance)]; 2] = [
     &[
         (Act::Release, Disturbance::Requests),
         (Act::Plane, Disturbance::Crashes),
@@ -15,12 +15,7 @@ const SLICE: [&[(Act, Disturbance)]; 3] = [
     &[
         (Act::Config, Disturbance::NeverBoots),
         (Act::DeleteMachine, Disturbance::Silent),
-        (Act::Marks, Disturbance::Programs),
-    ],
-    &[
         (Act::Proxy, Disturbance::Crashes),
-        (Act::Grow, Disturbance::BrokenIgnition),
-        (Act::Shrink, Disturbance::Requests),
     ],
 ];
 /// The first seed of a soak. A planted bug is looked for from here on as well, so that what finds it can be repeated.

@@ -119,6 +119,9 @@ pub async fn live(seed: u64, script: Script<'_>, change: impl FnOnce(&mut TwinSe
     for (act, disturbance) in story.script(script) {
         story.act(act, disturbance).await;
     }
+    if let Script::Drawn(_) = script {
+        story.age().await;
+    }
     story.end().await;
     if let Some(process) = story.process.take() {
         process.stop().await;
@@ -311,25 +314,24 @@ impl Story<'_> {
         self.ground().pool(manifest).await;
     }
 
-    /// Tokens that are not used any more have gone, those that are have been replaced; then everything goes.
-    async fn end(&mut self) {
-        "the end".clone_into(&mut self.title);
+    /// Hours pass: tokens that are not used any more have gone, those that are have been replaced.
+    async fn age(&mut self) {
         self.watch.pass(AFTER_TOKENS).await;
         let now = self.watch.settle().await;
-        let tokens = now.secrets.keys().filter(|name| name.starts_with("token-")).count();
-        if tokens != POOLS.len() {
-            let names: Vec<String> = now
-                .secrets
-                .keys()
-                .filter(|name| name.starts_with("token-"))
-                .cloned()
-                .collect();
+        let tokens = now.secrets.keys().filter(|name| name.starts_with("token-"));
+        let tokens: Vec<&String> = tokens.collect();
+        if tokens.len() != POOLS.len() {
             self.watch
-                .fail(&[format!("tokens: after their time there are {names:?}")])
+                .fail(&[format!("tokens: after their time there are {tokens:?}")])
                 .await;
         }
         self.watch.pass(AFTER_ROTATION).await;
         self.watch.settle().await;
+    }
+
+    /// Everything goes: the pools, or the cluster with them.
+    async fn end(&mut self) {
+        "the end".clone_into(&mut self.title);
         if self.random.below(2) == 0 {
             return self.end_with_cluster().await;
         }

@@ -23,8 +23,8 @@ const CALM_GLANCE: Duration = Duration::from_secs(10);
 const SLOW_GLANCE: Duration = Duration::from_mins(1);
 /// The longest that anything is waited for once nothing goes wrong any more.
 const PATIENCE: Duration = Duration::from_hours(2);
-/// How long a world that is done is left alone before it is asked whether it rests.
-const CALM: Duration = Duration::from_mins(4);
+/// How long a world that is done is left alone before it is asked whether it rests: longer than anybody waits who tries again.
+const CALM: Duration = Duration::from_mins(12);
 /// How often a world may seem to be done before it is.
 const ROUNDS: usize = 5;
 /// Lines of the log that are told of a world that ended badly.
@@ -178,7 +178,10 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Tokens are replaced, and go, when their time has come.
+/// Tokens are replaced, in what machines start with as well, and go, when their time has come.
 fn is_by_the_clock(line: &Line) -> bool {
-    line.resource == "secrets" && line.name.starts_with("token-")
+    let is_token = ["token-", "user-data-"]
+        .iter()
+        .any(|begin| line.name.starts_with(begin));
+    line.resource == "secrets" && is_token
 }
