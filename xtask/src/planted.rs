@@ -178,10 +178,9 @@ impl Tree {
 
     fn cargo(&self) -> Command {
         let mut command = workspace::cargo();
-        command
+        workspace::build_for_speed(&mut command, &self.target)
             .args(["test", "--package", PACKAGE, "--test", TARGET])
-            .current_dir(&self.root)
-            .env("CARGO_TARGET_DIR", &self.target);
+            .current_dir(&self.root);
         command
     }
 }

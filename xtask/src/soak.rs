@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::{Result, ensure};
 
-use crate::{process, test_run};
+use crate::{process, test_run, workspace};
 
 /// How many seeds a soak tries unless told otherwise; a fixed short slice runs in every test run anyway.
 pub(crate) const DEFAULT_SEEDS: u64 = 1_000;
@@ -16,7 +16,9 @@ const SEEDS: &str = "HYPERPLANE_SOAK_SEEDS";
 pub(crate) fn run(seeds: u64) -> Result<bool> {
     let mut soaks = 0;
     let mut failed = 0;
-    for binary in test_run::build()? {
+    let mut cargo = workspace::cargo();
+    workspace::build_for_speed(&mut cargo, &workspace::log_directory()?.join("soak"));
+    for binary in test_run::build(cargo)? {
         for name in binary.soaks()? {
             soaks += 1;
             println!("{}: {name}, {seeds} seeds", binary.label());

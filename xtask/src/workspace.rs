@@ -23,6 +23,14 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
+/// Lets cargo build tests that run for long: simulations are eight times as fast for three times the build. They get a
+/// build directory of their own, so that those of every day are not built anew.
+pub(crate) fn build_for_speed<'a>(command: &'a mut Command, target: &Path) -> &'a mut Command {
+    command
+        .env("CARGO_PROFILE_TEST_OPT_LEVEL", "1")
+        .env("CARGO_TARGET_DIR", target)
+}
+
 /// A directory for logs of tasks inside the build directory, made if it is missing.
 pub(crate) fn log_directory() -> Result<PathBuf> {
     let output = cargo()

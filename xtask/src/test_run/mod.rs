@@ -38,7 +38,7 @@ pub(crate) fn run() -> Result<bool> {
     ];
     let mut binaries = Vec::new();
     outcomes.push(check("build", || {
-        binaries = build()?;
+        binaries = build(workspace::cargo())?;
         Ok(())
     }));
     let mut soaks = 0;
@@ -59,9 +59,9 @@ pub(crate) fn run() -> Result<bool> {
     Ok(outcomes.iter().all(Outcome::is_success))
 }
 
-/// Builds all test binaries and lists them.
-pub(crate) fn build() -> Result<Vec<Binary>> {
-    let output = workspace::cargo()
+/// Builds all test binaries by a cargo and lists them.
+pub(crate) fn build(mut cargo: Command) -> Result<Vec<Binary>> {
+    let output = cargo
         .args([
             "test",
             "--workspace",
