@@ -219,7 +219,7 @@ impl ControlPlanes {
         let before = control_plane.status.as_ref();
         let version = before.and_then(|status| status.control_plane_version.clone());
         let status = status::status(&seen, &found.objects, version, context.now());
-        context.apply_status(control_plane, &status).await?;
+        context.carry_status(control_plane, &status).await?;
         Ok(Next::OnChange)
     }
 }

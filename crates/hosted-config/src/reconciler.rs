@@ -88,15 +88,18 @@ impl HostedConfig {
             .in_time(control_plane, self.visit(context, control_plane, release))
             .await;
         let now = context.now();
-        let status = match &visit {
-            Ok(visit) => {
-                let updates = version::updates(release, &self.shelf.releases(objects()));
-                status::looked(control_plane, release, visit, updates, now)
+        let visit = match visit {
+            Ok(visit) => visit,
+            Err(failure) => {
+                let status = status::failed(control_plane, &failure, now);
+                context.carry_status(control_plane, &status).await?;
+                return Err(failure);
             }
-            Err(failure) => status::failed(control_plane, failure, now),
         };
+        let updates = version::updates(release, &self.shelf.releases(objects()));
+        let status = status::looked(control_plane, release, &visit, updates, now);
         context.apply_status(control_plane, &status).await?;
-        let is_complete = status::progress(control_plane, &visit?) == Progress::Complete;
+        let is_complete = status::progress(control_plane, &visit) == Progress::Complete;
         Ok(Next::After(if is_complete { LOOK_AGAIN } else { LOOK_AGAIN_SOON }))
     }
 
@@ -122,7 +125,7 @@ impl HostedConfig {
         };
         let now = context.now();
         let status = status::ending(control_plane, ending::observe(&removal, elapsed), now);
-        context.apply_status(control_plane, &status).await?;
+        context.carry_status(control_plane, &status).await?;
         Ok(Next::After(LOOK_AGAIN_SOON))
     }
 

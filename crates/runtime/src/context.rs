@@ -90,6 +90,12 @@ impl Context {
         self.writer.apply_status(object, status).await
     }
 
+    /// The same for a status that carries over what was read, such as after a look that failed: it is refused where the
+    /// object has changed since. A cache may lag behind our own last write, and what that added would be lost for good.
+    pub async fn carry_status<K: Kind>(&self, object: &K, status: &impl Serialize) -> Result<Applied<K>, Failure> {
+        self.writer.carry_status(object, status).await
+    }
+
     /// Deletes the object that was read, and no other of the same name; that it is gone already is a success.
     pub async fn delete<K: Kind>(&self, object: &K) -> Result<(), Failure> {
         self.writer.delete(object).await

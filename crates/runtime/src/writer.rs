@@ -87,7 +87,7 @@ impl Writer {
         let mut body = to_value(intent)?;
         body["apiVersion"] = K::api_version(&()).into();
         body["kind"] = K::kind(&()).into();
-        self.send::<K>(&key, None, &body).await
+        self.send::<K>(&key, None, &body, None).await
     }
 
     /// Applies a status, as its own field manager, to exactly the object that was read.
@@ -95,6 +95,25 @@ impl Writer {
         &self,
         object: &K,
         status: &impl Serialize,
+    ) -> Result<Applied<K>, Failure> {
+        self.send_status(object, status, None).await
+    }
+
+    /// The same, if nobody has written the object since it was read.
+    pub(crate) async fn carry_status<K: Kind>(
+        &self,
+        object: &K,
+        status: &impl Serialize,
+    ) -> Result<Applied<K>, Failure> {
+        let version = object.meta().resource_version.as_deref();
+        self.send_status(object, status, version).await
+    }
+
+    async fn send_status<K: Kind>(
+        &self,
+        object: &K,
+        status: &impl Serialize,
+        version: Option<&str>,
     ) -> Result<Applied<K>, Failure> {
         let key = ObjectKey::of(object);
         let Some(uid) = object.meta().uid.clone() else {
@@ -111,7 +130,7 @@ impl Writer {
             "apiVersion": K::api_version(&()), "kind": K::kind(&()),
             "metadata": {"name": key.name, "namespace": key.scope(), "uid": uid}, "status": status,
         });
-        self.send::<K>(&key, Some("status"), &body).await
+        self.send::<K>(&key, Some("status"), &body, version).await
     }
 
     /// Deletes exactly the object that was read; one that is gone or replaced is a success.
@@ -156,6 +175,7 @@ impl Writer {
         key: &ObjectKey,
         subresource: Option<&'static str>,
         body: &Value,
+        version: Option<&str>,
     ) -> Result<Applied<K>, Failure> {
         let endpoint = Endpoint::of::<K>(key.scope());
         let target = Target {
@@ -183,7 +203,7 @@ impl Writer {
             self.metrics.wrote(&self.controller, Write::Skipped);
             return Ok(Applied::Unchanged);
         }
-        let answer = self.ask(&endpoint, &target, body).await?;
+        let answer = self.ask(&endpoint, &target, body, version).await?;
         let now = self.started.elapsed();
         let is_news = lock(&self.ledger).record(target, body, live.as_ref(), &answer, now);
         if is_news && is_watched {
@@ -199,8 +219,17 @@ impl Writer {
         Ok(Applied::Written(Box::new(written)))
     }
 
-    async fn ask(&self, endpoint: &Endpoint, target: &Target, body: &Value) -> Result<Value, Failure> {
-        let body = without_nulls(body);
+    async fn ask(
+        &self,
+        endpoint: &Endpoint,
+        target: &Target,
+        body: &Value,
+        version: Option<&str>,
+    ) -> Result<Value, Failure> {
+        let mut body = without_nulls(body);
+        if let Some(version) = version {
+            body["metadata"]["resourceVersion"] = version.into();
+        }
         let answer = endpoint
             .apply(&self.client, &target.name, &target.manager, target.subresource, &body)
             .await;

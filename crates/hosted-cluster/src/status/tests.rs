@@ -250,6 +250,28 @@ fn without_a_word_from_inside_the_history_follows_the_control_plane() {
 }
 
 #[test]
+fn what_was_reached_before_the_first_word_from_inside_stays_in_the_history() {
+    let images = |look: &Look| -> Vec<String> {
+        let history = look.status().version.unwrap().history;
+        history.into_iter().map(|one| one.image).collect()
+    };
+    let look = Look::with_control_plane(
+        &json!({"spec": {"release": {"image": BEFORE}}}),
+        &json!({"releaseImage": BEFORE}),
+    );
+    let mut look = look.later(60);
+    assert_eq!(images(&look), [BEFORE]);
+    let mut told = version(IMAGE, "Partial");
+    told["history"][0]["startedTime"] = json!("2030-01-01T00:00:00Z");
+    let control_plane = look.seen.control_plane.as_ref().unwrap();
+    let word = json!({"spec": {"releaseImage": IMAGE}, "status": {"versionStatus": told}});
+    look.seen.control_plane = Some(live(control_plane, &word));
+    assert_eq!(images(&look), [IMAGE, BEFORE]);
+    let look = look.later(60);
+    assert_eq!(images(&look), [IMAGE, BEFORE], "once, however often it is looked at");
+}
+
+#[test]
 fn a_release_of_the_management_side_alone_is_no_version_of_the_cluster() {
     let look = Look::with_control_plane(
         &json!({"spec": {"release": {"image": BEFORE}}}),

@@ -2,7 +2,7 @@
 //! outside.
 
 use hyperplane_api::hypershift::{
-    version_history::advance,
+    version_history::{MOST_HISTORY, advance},
     version_status::{ClusterVersionStatus, VersionedRelease},
 };
 use hyperplane_runtime::conditions::written;
@@ -12,12 +12,29 @@ use super::Report;
 /// The versions of a cluster.
 pub(super) fn of(report: &Report<'_>, before: Option<&ClusterVersionStatus>) -> Option<ClusterVersionStatus> {
     let reported = report.control_plane().and_then(|status| status.version_status.clone());
-    let version = reported.or_else(|| made_up(report, before))?;
+    let version = match reported {
+        Some(reported) => with_older(reported, before),
+        None => made_up(report, before)?,
+    };
     Some(ClusterVersionStatus {
         // A null would not be kept where it is required.
         available_updates: Some(version.available_updates.unwrap_or_default()),
         ..version
     })
+}
+
+/// What was reached before the first word from inside came stays in the history.
+fn with_older(mut reported: ClusterVersionStatus, before: Option<&ClusterVersionStatus>) -> ClusterVersionStatus {
+    let before = before.map_or(&[][..], |before| &before.history);
+    if let Some(oldest) = reported.history.last() {
+        let (image, start) = (oldest.image.clone(), oldest.started_time.0);
+        let older = before.iter().skip_while(|entry| entry.started_time.0 >= start);
+        // The release that inside begins with may have been begun earlier from outside.
+        let older = older.skip_while(|entry| entry.image == image);
+        reported.history.extend(older.cloned());
+        reported.history.truncate(MOST_HISTORY);
+    }
+    reported
 }
 
 /// Without a word from inside: the release that was asked for is on its way, and has arrived when the control plane says

@@ -68,6 +68,19 @@ impl Ground {
         self.until(&format!("version {version} of cluster {name}"), look).await;
     }
 
+    /// Waits until the operator inside of a cluster has told that a version is complete.
+    #[allow(dead_code, reason = "not every simulation asks so closely")]
+    pub async fn until_told(&self, name: &str, version: &str) {
+        let api: Api<HostedControlPlane> = self.api(Some(&format!("{USERS}-{name}")));
+        let look = async || {
+            let status = api.get(name).await.unwrap().status.unwrap_or_default();
+            let newest = status.version_status?.history.into_iter().next()?;
+            (newest.version.as_deref() == Some(version) && newest.state == UpdateState::Completed).then_some(())
+        };
+        self.until(&format!("word of {version} from inside of {name}"), look)
+            .await;
+    }
+
     /// Whether a cluster has a version on both sides.
     pub async fn has_version(&self, name: &str, version: &str) -> bool {
         let wanted = format!("{version} {:?}", UpdateState::Completed);
