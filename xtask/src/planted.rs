@@ -5,12 +5,14 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
+    sync::mpsc::{self, Receiver, SyncSender},
+    thread,
     time::Duration,
 };
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 
-use crate::{process, workspace};
+use crate::{process, test_run::Binary, workspace};
 
 /// Where the patches and their table are.
 const PATCHES: &str = "crates/world/tests/pools_simulation/planted";
@@ -48,34 +50,65 @@ pub(crate) fn run(most: Option<u64>, only: Option<&str>) -> Result<bool> {
     let mut bugs = read(&text)?;
     bugs.retain(|bug| only.is_none_or(|only| bug.name.starts_with(only)));
     ensure!(!bugs.is_empty(), "no planted bug has such a name");
-    let seeds = |bug: &Planted| most.map_or(bug.seeds, |most| bug.seeds.min(most));
+    for bug in &mut bugs {
+        bug.seeds = most.map_or(bug.seeds, |most| bug.seeds.min(most));
+    }
     let copy = Tree::make()?;
-    let longest = bugs.iter().map(seeds).max().unwrap_or_default();
-    copy.build("none")?;
-    println!("without a bug, {longest} seeds");
-    let sound = copy.look("none", longest)?;
-    ensure!(
-        sound.is_success(),
-        "the simulation fails without a bug, so that it can find none: {}",
-        told(&sound.output).unwrap_or_else(|| UNTOLD.to_owned())
-    );
-    let mut missed = 0;
-    for bug in &bugs {
+    // Seeds use one core and builds use all: one bug is looked for while the next is put in.
+    let (sender, receiver) = mpsc::sync_channel(1);
+    let missed = thread::scope(|scope| {
+        let looking = scope.spawn(|| look_for_all(receiver, &bugs));
+        let built = build_all(&copy, &patches, &bugs, &sender);
+        drop(sender);
+        let missed = looking
+            .join()
+            .map_err(|_| anyhow!("looking for bugs ended with a panic"))?;
+        // A build that nobody waits for any more is no news: why nobody does is.
+        missed.and_then(|missed| built.map(|()| missed))
+    })?;
+    println!("\n{} found, {missed} missed", bugs.len() - missed);
+    Ok(missed == 0)
+}
+
+/// Builds the simulation without a bug and then with each.
+fn build_all(copy: &Tree, patches: &Path, bugs: &[Planted], built: &SyncSender<Built>) -> Result<()> {
+    built.send(copy.build("none")?).context("nobody looks for bugs")?;
+    for bug in bugs {
         let patch = patches.join(format!("{}.patch", bug.name));
         copy.apply(&patch, false)?;
-        copy.build(&bug.name)?;
-        let finished = copy.look(&bug.name, seeds(bug))?;
+        let simulation = copy.build(&bug.name)?;
         copy.apply(&patch, true)?;
+        built.send(simulation).context("nobody looks for bugs")?;
+    }
+    Ok(())
+}
+
+/// Looks for each bug, in the order in which they are built, and says how many were missed.
+fn look_for_all(built: Receiver<Built>, bugs: &[Planted]) -> Result<usize> {
+    let mut built = built.into_iter();
+    let Some(sound) = built.next() else {
+        return Ok(0);
+    };
+    let longest = bugs.iter().map(|bug| bug.seeds).max().unwrap_or_default();
+    println!("without a bug, {longest} seeds");
+    let finished = sound.look(longest)?;
+    ensure!(
+        finished.is_success(),
+        "the simulation fails without a bug, so that it can find none: {}",
+        told(&finished.output).unwrap_or_else(|| UNTOLD.to_owned())
+    );
+    let mut missed = 0;
+    for (bug, simulation) in bugs.iter().zip(built) {
+        let finished = simulation.look(bug.seeds)?;
         // A world that hangs, or ends in some other way, has found nothing: a rule has to say what is wrong.
         let rule = told(&finished.output).filter(|_| finished.status.is_some_and(|status| !status.success()));
         missed += usize::from(rule.is_none());
         let word = if rule.is_some() { "found " } else { "MISSED" };
-        println!("{word} {} ({}, {} seeds)", bug.name, bug.what, seeds(bug));
+        println!("{word} {} ({}, {} seeds)", bug.name, bug.what, bug.seeds);
         let rule = rule.unwrap_or_else(|| UNTOLD.to_owned());
         println!("       {:.0} s: {rule}", finished.elapsed.as_secs_f64());
     }
-    println!("\n{} found, {missed} missed", bugs.len() - missed);
-    Ok(missed == 0)
+    Ok(missed)
 }
 
 /// Lines of name, seeds and words; empty ones and those that begin with # say nothing.
@@ -160,28 +193,48 @@ impl Tree {
         Ok(())
     }
 
-    fn build(&self, name: &str) -> Result<()> {
+    /// Builds the simulation and puts it aside, because the next build overwrites it.
+    fn build(&self, name: &str) -> Result<Built> {
         let log = self.logs.join(format!("{name}.build.log"));
-        let finished = process::run(self.cargo().arg("--no-run"), name, &log, BUILD)?;
-        ensure!(finished.is_success(), "{name} does not build: see {}", log.display());
-        Ok(())
-    }
-
-    fn look(&self, name: &str, seeds: u64) -> Result<process::Finished> {
-        let log = self.logs.join(format!("{name}.log"));
-        let mut command = self.cargo();
-        command
-            .args(["--", "--ignored", "--exact", TEST, "--nocapture"])
-            .env(SEEDS, seeds.to_string());
-        process::run(&mut command, name, &log, LIMIT)
-    }
-
-    fn cargo(&self) -> Command {
-        let mut command = workspace::cargo();
-        workspace::build_for_speed(&mut command, &self.target)
-            .args(["test", "--package", PACKAGE, "--test", TARGET])
+        let mut cargo = workspace::cargo();
+        workspace::build_for_speed(&mut cargo, &self.target)
+            .args(["test", "--no-run", "--message-format=json-render-diagnostics"])
+            .args(["--package", PACKAGE, "--test", TARGET])
             .current_dir(&self.root);
+        let finished = process::run(&mut cargo, &format!("{name}, building"), &log, BUILD)?;
+        ensure!(finished.is_success(), "{name} does not build: see {}", log.display());
+        let mut binary = Binary::read_all(&finished.output)?
+            .pop()
+            .with_context(|| format!("cargo built no {TARGET}"))?;
+        let aside = self.logs.join(format!("{name}.test"));
+        fs::copy(&binary.executable, &aside).with_context(|| format!("writing {}", aside.display()))?;
+        binary.executable = aside;
+        Ok(Built {
+            binary,
+            log: self.logs.join(format!("{name}.log")),
+            name: name.to_owned(),
+        })
+    }
+}
+
+/// The simulation with a bug in it, or none.
+struct Built {
+    binary: Binary,
+    log: PathBuf,
+    name: String,
+}
+
+impl Built {
+    /// Tries so many seeds, and then removes what was built: it is large.
+    fn look(self, seeds: u64) -> Result<process::Finished> {
+        let mut command = self.binary.command();
         command
+            .args(["--ignored", "--exact", TEST, "--nocapture"])
+            .env(SEEDS, seeds.to_string());
+        let finished = process::run(&mut command, &self.name, &self.log, LIMIT)?;
+        let built = &self.binary.executable;
+        fs::remove_file(built).with_context(|| format!("removing {}", built.display()))?;
+        Ok(finished)
     }
 }
 

@@ -59,6 +59,8 @@ pub(crate) async fn serve<I>(
     let mut connection = pin!(builder.serve_connection(TokioIo::new(io), service));
     let serving = async {
         tokio::select! {
+            // Which of two comes first must not be chance.
+            biased;
             ended = connection.as_mut() => return ended,
             () = stop.cancelled() => connection.as_mut().graceful_shutdown(),
         }

@@ -86,6 +86,8 @@ pub async fn run(client: Client, settings: Settings, stop: CancellationToken) ->
         never
     };
     tokio::select! {
+        // Which of two comes first must not be chance.
+        biased;
         ((), ended) = async { tokio::join!(serving, watching) } => Ok(ended?),
         never = beside => match never {},
     }

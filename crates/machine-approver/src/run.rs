@@ -118,6 +118,8 @@ async fn approve(settings: &Settings, machines: &Store<Machine>, stop: &Cancella
         let until = stop.child_token();
         let mut working = std::pin::pin!(manager.run(until.clone()));
         tokio::select! {
+            // Which of two comes first must not be chance.
+            biased;
             ended = working.as_mut() => ended?,
             () = changed(settings, &kubeconfig) => {
                 tracing::info!("The kubeconfig of the hosted cluster has changed.");

@@ -8,13 +8,13 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use hyperplane_api::{
     cluster_api::{cluster::Cluster, machine::Machine, machine_deployment::MachineDeployment, machine_set::MachineSet},
     constants::finalizers,
 };
-use hyperplane_runtime::{Context, Failure, Manager, Next, ObjectKey, Only, Reconciler, Scope, Store};
+use hyperplane_runtime::{Context, Failure, Manager, Next, ObjectKey, Only, Reconciler, Scope, Store, gap_of_sum};
 use kube::ResourceExt as _;
 
 use crate::{adoption::claimants, owners};
@@ -68,6 +68,11 @@ impl Reconciler for Deployments {
 
     fn is_for(&self, only: &Only, object: &MachineDeployment) -> bool {
         owners::is_for(only, &self.clusters, object, &object.spec.cluster_name)
+    }
+
+    fn gap(&self, deployment: &MachineDeployment) -> Duration {
+        let there = deployment.status.as_ref().and_then(|status| status.replicas);
+        gap_of_sum(deployment.spec.replicas.max(there))
     }
 
     async fn reconcile(&self, context: &Context, deployment: Arc<MachineDeployment>) -> Result<Next, Failure> {

@@ -10,7 +10,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use hyperplane_api::cluster_api::{cluster::Cluster, machine::Machine, machine_health_check::MachineHealthCheck};
 use hyperplane_rollout::health::{Judgement, judge};
-use hyperplane_runtime::{Context, EventType, Failure, Manager, Next, ObjectKey, Only, Reconciler, Store};
+use hyperplane_runtime::{Context, EventType, Failure, Manager, Next, ObjectKey, Only, Reconciler, Store, gap_of_sum};
 use kube::ResourceExt as _;
 use serde_json::json;
 
@@ -84,6 +84,10 @@ impl Reconciler for HealthChecks {
 
     fn is_for(&self, only: &Only, object: &MachineHealthCheck) -> bool {
         owners::is_for(only, &self.clusters, object, &object.spec.cluster_name)
+    }
+
+    fn gap(&self, check: &MachineHealthCheck) -> Duration {
+        gap_of_sum(check.status.as_ref().and_then(|status| status.expected_machines))
     }
 
     async fn reconcile(&self, context: &Context, check: Arc<MachineHealthCheck>) -> Result<Next, Failure> {

@@ -19,7 +19,7 @@ use hyperplane_api::{
     cluster_api::{cluster::Cluster, machine::Machine, machine_deployment::MachineDeployment, machine_set::MachineSet},
     constants::finalizers,
 };
-use hyperplane_runtime::{Context, Failure, Manager, Next, ObjectKey, Only, Reconciler, Store};
+use hyperplane_runtime::{Context, Failure, Manager, Next, ObjectKey, Only, Reconciler, Store, gap_of_sum};
 use kube::ResourceExt as _;
 
 use crate::{InfrastructureKind, MachinesSettings, adoption::claimants, counts::is_deleting, nodes::bounded, owners};
@@ -103,6 +103,11 @@ impl Reconciler for Sets {
         owners::is_for(only, &self.clusters, object, &object.spec.cluster_name)
     }
 
+    fn gap(&self, set: &MachineSet) -> Duration {
+        let there = set.status.as_ref().and_then(|status| status.replicas);
+        gap_of_sum(set.spec.replicas.max(there))
+    }
+
     async fn reconcile(&self, context: &Context, set: Arc<MachineSet>) -> Result<Next, Failure> {
         let seen = dereference::look(self, set, context.now());
         if seen.pause.is_some() {
@@ -115,12 +120,11 @@ impl Reconciler for Sets {
         };
         // After the work, so that what held it up is told.
         report(context, &seen, done.as_ref().err()).await?;
-        done.map(|is_complete| {
-            if is_complete {
-                Next::OnChange
-            } else {
-                Next::After(GO_ON)
-            }
+        let is_complete = done?;
+        Ok(if is_complete {
+            self.going.next(&seen.set).map_or(Next::OnChange, Next::After)
+        } else {
+            Next::After(GO_ON)
         })
     }
 

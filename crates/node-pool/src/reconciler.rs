@@ -8,7 +8,7 @@ use hyperplane_api::{
     hypershift::{hosted_cluster::HostedCluster, node_pool::NodePool},
 };
 use hyperplane_planner::release::{Release, Shelf};
-use hyperplane_runtime::{Context, EventType, Failure, Next, ObjectKey, Only, Reconciler};
+use hyperplane_runtime::{Context, EventType, Failure, Next, ObjectKey, Only, Reconciler, gap_of_sum};
 use kube::ResourceExt as _;
 use prometheus_client::metrics::counter::Counter;
 
@@ -55,6 +55,11 @@ impl Reconciler for NodePools {
     fn is_for(&self, only: &Only, pool: &NodePool) -> bool {
         let cluster = ObjectKey::namespaced(pool.namespace().unwrap_or_default(), pool.spec.cluster_name.as_str());
         is_for(only, self.stores.clusters.get(&cluster).as_deref())
+    }
+
+    fn gap(&self, pool: &NodePool) -> Duration {
+        let there = pool.status.as_ref().and_then(|status| status.replicas);
+        gap_of_sum(pool.spec.replicas.max(there))
     }
 
     async fn reconcile(&self, context: &Context, pool: Arc<NodePool>) -> Result<Next, Failure> {

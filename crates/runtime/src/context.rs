@@ -101,6 +101,12 @@ impl Context {
         self.writer.delete(object).await
     }
 
+    /// The same, unless the object has changed since it was read: for one that goes because of what was read in it. Tells
+    /// whether it goes; what changed causes a run of its own.
+    pub async fn delete_unchanged<K: Kind>(&self, object: &K) -> Result<bool, Failure> {
+        self.writer.delete_unchanged(object).await
+    }
+
     /// Tells about the object of this run. Repetitions are counted, not written one by one.
     pub fn event(&self, type_: EventType, reason: &'static str, message: impl Into<String>) {
         self.recorder.record(Note {

@@ -163,6 +163,7 @@ fn prepare<R: Reconciler>(
                     about: context.object_reference(),
                     is_sweep: false,
                     is_unconfirmed: context.unconfirmed(),
+                    gap: reconciler.gap(&object),
                     work: Box::pin(async move { drive(reconciler.as_ref(), &context, object).await }),
                 })
             }
@@ -172,6 +173,7 @@ fn prepare<R: Reconciler>(
                     about: context.object_reference(),
                     is_sweep: true,
                     is_unconfirmed: context.unconfirmed(),
+                    gap: Duration::ZERO,
                     work: Box::pin(async move { reconciler.sweep(&context, &key).await.map(|()| Next::OnChange) }),
                 })
             }

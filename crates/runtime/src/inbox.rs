@@ -107,6 +107,11 @@ impl Inbox {
         popped
     }
 
+    /// Says how far apart runs of a key start at least, as long as nobody edits it.
+    pub(crate) fn space(&self, key: &ObjectKey, gap: Duration) {
+        self.with(|queue, _| queue.space(key, gap));
+    }
+
     /// Reports the end of a run, with the failure that it had; hands back how often the key has failed in a row.
     pub(crate) fn done(&self, key: &ObjectKey, outcome: Outcome, failure: Option<String>) -> u32 {
         match failure {

@@ -124,7 +124,7 @@ pub use metrics::Metrics;
 pub use object_key::ObjectKey;
 pub use outbound::{OutboundLayer, OutboundLimits, OutboundService, TimedOut};
 pub use reach::{Reach, ReachError};
-pub use reconciler::{Next, Reconciler};
+pub use reconciler::{Next, Reconciler, gap_of_sum};
 pub use remote::{Manifest, Remote};
 pub use runner::{CONCURRENCY, DEADLINE, RESYNC};
 pub use saga::{Progress, Saga, Step};

@@ -118,6 +118,8 @@ struct History {
     failures: u32,
     started: Duration,
     finished: Duration,
+    /// How far apart runs start that no edit asks for, if that is more than [`MINIMUM_GAP`].
+    gap: Duration,
 }
 
 impl<K: Ord + Clone> Queue<K> {
@@ -178,6 +180,13 @@ impl<K: Ord + Clone> Queue<K> {
             key,
             queued: now.saturating_sub(due),
         })
+    }
+
+    /// Says how far apart runs of a key start at least, as long as nobody edits it.
+    pub fn space(&mut self, key: &K, gap: Duration) {
+        if let Some(history) = self.history.get_mut(key) {
+            history.gap = gap;
+        }
     }
 
     /// Reports the end of a run that [`Queue::pop`] began.
@@ -265,8 +274,10 @@ impl<K: Ord + Clone> Queue<K> {
             // A failing key is not pulled forward to a hot loop by its own writes, but an edit may have cured it.
             let earliest = if history.failures > 0 {
                 history.finished + BACKOFF_BASE
-            } else {
+            } else if priority == Priority::Edited {
                 history.started + MINIMUM_GAP
+            } else {
+                history.started + history.gap.max(MINIMUM_GAP)
             };
             due = due.max(earliest);
         }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use kube::Resource as _;
 
-use crate::{context::Context, failure::Failure, kind::Kind, manager::Only, object_key::ObjectKey};
+use crate::{context::Context, failure::Failure, kind::Kind, manager::Only, object_key::ObjectKey, queue::MINIMUM_GAP};
 
 /// When to look at an object again after a run that reached its goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,13 @@ pub trait Reconciler: Send + Sync + 'static {
         only.selects(object.meta())
     }
 
+    /// How far apart runs of an object start at least, as long as nobody edits it. For one that sums up many others: each of
+    /// their changes causes a run, and each run looks at all of them. See [`gap_of_sum`].
+    fn gap(&self, object: &Self::Object) -> Duration {
+        let _ = object;
+        MINIMUM_GAP
+    }
+
     /// Makes what is described true. Not called for objects that are being deleted, unless
     /// [`Reconciler::SEES_DELETION`] says so and there is no finalizer.
     fn reconcile(
@@ -67,5 +74,35 @@ pub trait Reconciler: Send + Sync + 'static {
     fn sweep(&self, context: &Context, key: &ObjectKey) -> impl Future<Output = Result<(), Failure>> + Send {
         let _ = (context, key);
         async { Ok(()) }
+    }
+}
+
+/// The time that each part of a sum adds to the gap between runs.
+const GAP_OF_PART: Duration = Duration::from_millis(1);
+/// Nobody waits for a sum longer than this.
+const LONGEST_GAP: Duration = Duration::from_secs(2);
+
+/// How far apart runs start of an object that sums up so many others. What a run costs grows with their number, and so does the
+/// number of changes: with a gap that grows alike, all runs together cost in proportion to the number.
+pub fn gap_of_sum(parts: Option<i32>) -> Duration {
+    let parts = u32::try_from(parts.unwrap_or_default()).unwrap_or_default();
+    (GAP_OF_PART * parts).clamp(MINIMUM_GAP, LONGEST_GAP)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gap_of_a_sum_grows_with_it_within_bounds() {
+        for (parts, wanted) in [
+            (None, 100),
+            (Some(-1), 100),
+            (Some(5), 100),
+            (Some(1_000), 1_000),
+            (Some(i32::MAX), 2_000),
+        ] {
+            assert_eq!(gap_of_sum(parts), Duration::from_millis(wanted), "{parts:?}");
+        }
     }
 }

@@ -55,6 +55,8 @@ pub(crate) struct Prepared {
     /// There is no such object: only what is left of it is removed.
     pub(crate) is_sweep: bool,
     pub(crate) is_unconfirmed: Arc<AtomicBool>,
+    /// How far from this one the next run starts at least.
+    pub(crate) gap: Duration,
     pub(crate) work: BoxFuture<'static, Result<Next, Failure>>,
 }
 
@@ -140,6 +142,7 @@ impl Runner {
             let key = popped.key;
             match (self.prepare)(&key) {
                 Some(prepared) => {
+                    self.inbox.space(&key, prepared.gap);
                     running.insert(key.clone());
                     tasks.spawn(format!("{} {key}", self.inbox.name), self.guarded(key, prepared));
                 }

@@ -135,34 +135,53 @@ impl Writer {
 
     /// Deletes exactly the object that was read; one that is gone or replaced is a success.
     pub(crate) async fn delete<K: Kind>(&self, object: &K) -> Result<(), Failure> {
+        match self.send_deletion(object, None).await? {
+            Some(conflict) => Err(conflict.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// The same, if nobody has written the object since it was read; tells whether it is so.
+    pub(crate) async fn delete_unchanged<K: Kind>(&self, object: &K) -> Result<bool, Failure> {
+        let version = object.meta().resource_version.clone();
+        Ok(self.send_deletion(object, version).await?.is_none())
+    }
+
+    /// Hands back the conflict if the object is still there and may not be deleted as it is.
+    async fn send_deletion<K: Kind>(
+        &self,
+        object: &K,
+        version: Option<String>,
+    ) -> Result<Option<kube::Error>, Failure> {
         let key = ObjectKey::of(object);
         let Some(uid) = object.meta().uid.clone() else {
             return Err(Failure::fatal(WriteError::NoUid { kind: kind::<K>(), key }));
         };
         if object.meta().deletion_timestamp.is_some() {
-            return Ok(());
+            return Ok(None);
         }
         let endpoint = Endpoint::of::<K>(key.scope());
         let parameters = DeleteParams::background().preconditions(Preconditions {
             uid: Some(uid),
-            resource_version: None,
+            resource_version: version,
         });
         if let Err(error) = endpoint.delete(&self.client, &key.name, &parameters).await {
             self.metrics.wrote(&self.controller, Write::Failed);
-            let is_conflict = matches!(&error, kube::Error::Api(status) if status.is_conflict());
-            // A conflict mostly means that the object that was meant is gone and another has its name; not always.
-            if !is_conflict
-                || self
-                    .is_there(&endpoint, &key.name, object.meta().uid.as_deref())
-                    .await?
-            {
+            if !matches!(&error, kube::Error::Api(status) if status.is_conflict()) {
                 return Err(error.into());
+            }
+            // A conflict mostly means that the object that was meant is gone and another has its name; not always.
+            if self
+                .is_there(&endpoint, &key.name, object.meta().uid.as_deref())
+                .await?
+            {
+                return Ok(Some(error));
             }
         }
         lock(&self.ledger).forget(&endpoint.path, &key.name);
         self.metrics.wrote(&self.controller, Write::Deleted);
         self.is_unconfirmed.store(true, Ordering::Relaxed);
-        Ok(())
+        Ok(None)
     }
 
     async fn is_there(&self, endpoint: &Endpoint, name: &str, uid: Option<&str>) -> Result<bool, Failure> {

@@ -14,10 +14,8 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use hyperplane_testbed::assets::{Environment, KUBERNETES_VERSION};
 
-use self::{
-    binaries::{Binary, Ground},
-    outcome::Outcome,
-};
+pub(crate) use self::binaries::Binary;
+use self::{binaries::Ground, outcome::Outcome};
 use crate::{kube_assets, process, workspace};
 
 /// How long one binary may take before it counts as hung; the whole run has an hour and a quarter.

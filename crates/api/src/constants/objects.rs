@@ -48,12 +48,6 @@ pub mod keys {
     /// In the Secret of a token: the documents of which the configuration of machines consists, compressed. In a
     /// ConfigMap of a user: such documents.
     pub const CONFIG: &str = "config";
-    /// In the Secret of a token: hash of the registry credentials that the configuration is made with.
-    pub const PULL_SECRET_HASH: &str = "pull-secret-hash";
-    /// In the Secret of a token: hash of the trust bundle of the user; empty without one.
-    pub const TRUST_BUNDLE_HASH: &str = "additional-trust-bundle-hash";
-    /// In the Secret of a token: hash of the configuration of the cluster; empty without one.
-    pub const CONFIGURATION_HASH: &str = "hc-configuration-hash";
     /// In the Secret of a token: the stream of operating system images, where it is not that of the release.
     pub const OS_STREAM: &str = "os-stream";
     /// In the Secret of a token: the revision of our rendering by which the configuration is made.

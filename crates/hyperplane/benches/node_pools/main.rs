@@ -37,6 +37,8 @@ use crate::{
 const THREADS: usize = 2;
 /// Requests have ended for so long when something has come to rest.
 const QUIET: Duration = Duration::from_secs(10);
+/// What is known of nodes is looked at every two minutes and written once after they have come: that is not rest yet.
+const FIRST_LOOK: Duration = Duration::from_secs(150);
 
 /// Measures what the machines of a node pool cost.
 #[derive(Parser)]
@@ -113,6 +115,8 @@ async fn measure(arguments: &Arguments, count: usize) -> Result<Row> {
         })
         .await?;
     let resident = operator.memory()?;
+    sleep(FIRST_LOOK).await;
+    measured.ground.audit.take()?;
     sleep(arguments.rest()).await;
     let at_rest = measured.ground.audit.take()?;
     for (line, times) in &at_rest.lines {

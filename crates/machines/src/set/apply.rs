@@ -35,9 +35,9 @@ pub(super) async fn carry_out(sets: &Sets, context: &Context, seen: &Seen, plan:
     for (name, change) in plan.change.iter().take(BATCH) {
         change_machine(context, seen, name, change).await?;
     }
-    let unhealthy = plan.replace.iter().map(|name| (name, "it is unhealthy"));
-    let superfluous = plan.remove.iter().map(|name| (name, "there are too many"));
-    let going: Vec<(&String, &str)> = unhealthy.chain(superfluous).take(BATCH).collect();
+    let unhealthy = plan.replace.iter().map(|name| (name, Why::Unhealthy));
+    let superfluous = plan.remove.iter().map(|name| (name, Why::TooMany));
+    let going: Vec<(&String, Why)> = unhealthy.chain(superfluous).take(BATCH).collect();
     for (name, why) in going {
         delete_machine(sets, context, seen, name, why).await?;
     }
@@ -74,12 +74,32 @@ async fn change_machine(context: &Context, seen: &Seen, name: &str, change: &Val
     }
 }
 
-async fn delete_machine(sets: &Sets, context: &Context, seen: &Seen, name: &str, why: &str) -> Result<(), Failure> {
+/// Why a set deletes a machine.
+#[derive(Clone, Copy, Debug)]
+enum Why {
+    Unhealthy,
+    TooMany,
+}
+
+async fn delete_machine(sets: &Sets, context: &Context, seen: &Seen, name: &str, why: Why) -> Result<(), Failure> {
     let Some(machine) = seen.machines.iter().find(|machine| machine.name_any() == name) else {
         return Ok(());
     };
     sets.going.note(&seen.set, machine);
-    context.delete(machine.as_ref()).await?;
+    let why = match why {
+        // The check may have taken its word back: when all fall silent at once, none is replaced.
+        Why::Unhealthy => {
+            if !context.delete_unchanged(machine.as_ref()).await? {
+                sets.going.take_back(&seen.set, machine);
+                return Ok(());
+            }
+            "it is unhealthy"
+        }
+        Why::TooMany => {
+            context.delete(machine.as_ref()).await?;
+            "there are too many"
+        }
+    };
     let message = format!("Deleted machine {name}: {why}.");
     context.event(EventType::Normal, "SuccessfulDelete", message);
     Ok(())

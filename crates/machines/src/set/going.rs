@@ -29,6 +29,21 @@ impl Going {
         self.lock().entry(set).or_default().insert(machine, Instant::now());
     }
 
+    /// Takes back that a machine is about to be deleted: the server refused.
+    pub(super) fn take_back(&self, set: &MachineSet, machine: &Machine) {
+        if let Some(noted) = self.lock().get_mut(&set.uid().unwrap_or_default()) {
+            noted.remove(&machine.uid().unwrap_or_default());
+        }
+    }
+
+    /// How long to wait until the cache has to be believed again, where something was deleted that it does not show. No
+    /// event comes if the deletion never reached the server.
+    pub(super) fn next(&self, set: &MachineSet) -> Option<Duration> {
+        let all = self.lock();
+        let noted = all.get(&set.uid().unwrap_or_default())?.values();
+        noted.map(|at| TRUSTED.saturating_sub(at.elapsed())).max()
+    }
+
     /// Lets machines count as going that were deleted a moment ago, and forgets those of which the cache knows.
     pub(super) fn apply(&self, set: &MachineSet, machines: &mut [Arc<Machine>], now: Timestamp) {
         let mut all = self.lock();

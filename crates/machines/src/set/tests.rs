@@ -211,6 +211,26 @@ async fn what_was_deleted_goes_although_the_cache_does_not_show_it() {
     assert_eq!(planned(&late).remove, ["m0"]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_deletion_that_the_cache_never_shows_is_looked_at_again() {
+    let going = Going::default();
+    let set = set(1, &json!({}));
+    let (first, second) = (numbered(0, "Available"), numbered(1, "Available"));
+    assert_eq!(going.next(&set), None);
+    going.note(&set, &first);
+    tokio::time::advance(Duration::from_secs(10)).await;
+    assert_eq!(going.next(&set), Some(Duration::from_secs(20)));
+    going.note(&set, &second);
+    assert_eq!(going.next(&set), Some(Duration::from_secs(30)));
+    // The server refused, so it goes no longer.
+    going.take_back(&set, &second);
+    assert_eq!(going.next(&set), Some(Duration::from_secs(20)));
+    let mut machines = seen(set.clone(), vec![first, second]).machines;
+    tokio::time::advance(Duration::from_secs(20)).await;
+    going.apply(&set, &mut machines, Timestamp::UNIX_EPOCH);
+    assert_eq!(going.next(&set), None);
+}
+
 #[test]
 fn nothing_is_made_for_a_cluster_that_goes_or_where_another_set_does() {
     let stopped = json!({"cluster.x-k8s.io/disable-machine-create": "true"});

@@ -79,6 +79,25 @@ fn an_edit_forgets_failures_and_runs_at_once_while_a_related_change_waits_a_litt
 }
 
 #[test]
+fn a_key_with_a_gap_waits_for_it_unless_it_is_edited() {
+    let mut queue = queue();
+    let ran = |queue: &mut Queue<u8>, at: u64| {
+        let is_run = queue.pop(seconds(at)).is_some();
+        queue.space(&1, seconds(10));
+        queue.done(&1, Outcome::Again(seconds(3600)), seconds(at));
+        is_run
+    };
+    queue.add(1, Priority::Related, seconds(0));
+    assert!(ran(&mut queue, 0));
+    queue.add(1, Priority::Related, seconds(1));
+    assert_eq!(queue.next_due(), Some(seconds(10)));
+    assert!(ran(&mut queue, 10));
+    queue.add(1, Priority::Related, seconds(11));
+    queue.add(1, Priority::Edited, seconds(12));
+    assert_eq!(queue.next_due(), Some(seconds(12)));
+}
+
+#[test]
 fn edits_overtake_a_resync_but_do_not_starve_it() {
     let mut queue = queue();
     queue.ramp([1], seconds(0));

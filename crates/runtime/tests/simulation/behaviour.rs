@@ -27,7 +27,7 @@ fn what_others_change_or_delete_is_restored_at_once() {
         assert!(seconds_until(is_red).await <= 2);
         world
             .server
-            .act("delete", &child, |state| state.delete(&child, None, ""))
+            .act("delete", &child, |state| state.delete(&child, &Value::Null, ""))
             .unwrap();
         assert!(seconds_until(is_red).await <= 2);
         let label = |live: &mut Value| live["metadata"]["labels"] = json!({});
@@ -52,7 +52,7 @@ fn what_is_undone_before_the_caches_could_show_it_is_noticed() {
             sleep(Duration::from_millis(1)).await;
         }
         world.server.act("delete", &child, |state| {
-            state.delete(&child, None, "").unwrap();
+            state.delete(&child, &Value::Null, "").unwrap();
             state.compact();
         });
         assert!(seconds_until(|| !world.get("configmaps", "w-0").is_null()).await <= 60);
@@ -281,7 +281,7 @@ fn deletion_waits_for_the_cleanup_and_the_cleanup_for_the_children() {
         world
             .server
             .act("delete", &widget, |state| {
-                state.delete(&widget, None, "2026-01-01T00:00:00Z")
+                state.delete(&widget, &Value::Null, "2026-01-01T00:00:00Z")
             })
             .unwrap();
         assert!(!world.get("widgets", "w").is_null());

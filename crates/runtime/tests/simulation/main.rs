@@ -14,6 +14,7 @@ mod orphans;
 mod server;
 mod state;
 mod streams;
+mod unchanged;
 mod users;
 mod widget;
 mod world;

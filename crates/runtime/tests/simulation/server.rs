@@ -199,7 +199,7 @@ impl Server {
             ("GET", _) => ("get", state.objects.get(&id).cloned().ok_or(Refusal(404, "NotFound"))),
             ("POST", _) => ("create", state.create(&id, body)),
             ("PUT", _) => ("update", state.update(&id, body)),
-            ("DELETE", _) => ("delete", state.delete(&id, body["preconditions"]["uid"].as_str(), &now)),
+            ("DELETE", _) => ("delete", state.delete(&id, &body["preconditions"], &now)),
             (_, "application/apply-patch+yaml") => {
                 let manager = route.get("fieldManager");
                 ("apply", state.apply(&id, &body, &manager, route.subresource.as_deref()))

@@ -110,7 +110,8 @@ impl State {
     ) -> Result<Value, Refusal> {
         let mut body = intent.clone();
         let uid = body["metadata"]["uid"].clone();
-        for identity in ["name", "namespace", "uid"] {
+        let version = body["metadata"]["resourceVersion"].clone();
+        for identity in ["name", "namespace", "uid", "resourceVersion"] {
             fields::remove(&mut body, &["metadata".to_owned(), identity.to_owned()]);
         }
         let types = ["apiVersion", "kind"].map(|name| {
@@ -121,6 +122,9 @@ impl State {
         match self.objects.get(id).cloned() {
             None if subresource.is_some() || uid.is_string() => Err(Refusal(404, "NotFound")),
             Some(live) if uid.is_string() && uid != live["metadata"]["uid"] => Err(Refusal(409, "Conflict")),
+            Some(live) if version.is_string() && version != live["metadata"]["resourceVersion"] => {
+                Err(Refusal(409, "Conflict"))
+            }
             Some(live) => self.update(id, fields::apply(&live, &body, manager, subresource)),
             None => {
                 let mut empty = json!({"metadata": {}});
@@ -132,12 +136,16 @@ impl State {
         }
     }
 
-    pub fn delete(&mut self, id: &Id, uid: Option<&str>, now: &str) -> Result<Value, Refusal> {
+    /// Deletes an object for which the preconditions hold, if some are given.
+    pub fn delete(&mut self, id: &Id, preconditions: &Value, now: &str) -> Result<Value, Refusal> {
         let Some(mut object) = self.objects.get(id).cloned() else {
             return Err(Refusal(404, "NotFound"));
         };
-        if uid.is_some_and(|uid| object["metadata"]["uid"] != uid) {
-            return Err(Refusal(409, "Conflict"));
+        for given in ["uid", "resourceVersion"] {
+            let wanted = &preconditions[given];
+            if wanted.is_string() && object["metadata"][given] != *wanted {
+                return Err(Refusal(409, "Conflict"));
+            }
         }
         let has_finalizers = object["metadata"]["finalizers"]
             .as_array()

@@ -84,7 +84,7 @@ impl Users {
     fn delete(&mut self, server: &Server) {
         let id = self.widget();
         server.act("delete", &id, |state| {
-            drop(state.delete(&id, None, "2026-01-01T00:00:00Z"));
+            drop(state.delete(&id, &Value::Null, "2026-01-01T00:00:00Z"));
         });
     }
 
@@ -99,7 +99,7 @@ impl Users {
         let is_removed = self.random.below(4) == 0;
         server.act("retone", &id, |state| {
             if is_removed {
-                drop(state.delete(&id, None, ""));
+                drop(state.delete(&id, &Value::Null, ""));
             } else if state.create(&id, secret).is_err() {
                 state
                     .edit(&id, |live| live["stringData"]["tone"] = tone.into())
@@ -127,7 +127,7 @@ impl Users {
         let id = &children[usize::try_from(index).unwrap_or(0)];
         let choice = self.random.below(3);
         server.act("tamper", id, |state| match choice {
-            0 => drop(state.delete(id, None, "")),
+            0 => drop(state.delete(id, &Value::Null, "")),
             1 => drop(state.edit(id, |live| live["data"]["paint"] = "graffiti".into())),
             _ => drop(state.edit(id, |live| live["metadata"]["labels"] = json!({}))),
         });

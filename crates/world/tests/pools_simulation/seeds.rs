@@ -18,9 +18,10 @@ const SLICE: [&[(Act, Disturbance)]; 2] = [
         (Act::Proxy, Disturbance::Crashes),
     ],
 ];
-/// The first seed of a soak. A planted bug is looked for from here on as well, so that what finds it can be repeated.
+/// The first seed of a soak, unless HYPERPLANE_SOAK_FIRST says otherwise: one seed alone has the same first and last. A
+/// planted bug is looked for from here on as well, so that what finds it can be repeated.
 const FIRST: u64 = 1;
-/// Seeds of a soak, unless HYPERPLANE_SOAK_SEEDS says otherwise.
+/// The last seed of a soak, unless HYPERPLANE_SOAK_SEEDS says otherwise.
 const SOAK: u64 = 50;
 
 /// Runs one world to its end on a runtime of its own.
@@ -41,13 +42,15 @@ fn pools_live_whatever_goes_wrong() {
 
 #[test]
 #[ignore = "soak: run by cargo xtask soak"]
-#[allow(clippy::disallowed_methods, reason = "a soak is told its length by the environment")]
 fn soak_of_pools() {
-    let seeds = std::env::var("HYPERPLANE_SOAK_SEEDS")
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(SOAK);
-    for seed in FIRST..=seeds {
+    let first = told("HYPERPLANE_SOAK_FIRST", FIRST);
+    for seed in first..=told("HYPERPLANE_SOAK_SEEDS", SOAK) {
         simulate(live(seed, Script::Drawn(usize::MAX), |_| {}));
     }
+}
+
+#[allow(clippy::disallowed_methods, reason = "a soak is told its seeds by the environment")]
+fn told(name: &str, otherwise: u64) -> u64 {
+    let text = std::env::var(name).ok();
+    text.and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
