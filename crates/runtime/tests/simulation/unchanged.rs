@@ -1,7 +1,7 @@
 //! Writes that rest on what was read: refused where somebody has written the object since, and made up for later.
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -19,6 +19,10 @@ use crate::{
 /// What one run was answered: whether the status was carried, and whether the widget was deleted.
 type Answers = Arc<Mutex<Vec<(bool, bool)>>>;
 
+fn lock(answers: &Answers) -> MutexGuard<'_, Vec<(bool, bool)>> {
+    answers.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Carries the status of a widget and deletes it. Somebody paints it blue while the first run is under way.
 struct Careful {
     server: Server,
@@ -30,9 +34,10 @@ impl Reconciler for Careful {
 
     async fn reconcile(&self, context: &Context, widget: Arc<Widget>) -> Result<Next, Failure> {
         let id = id("widgets", "w");
-        if self.answers.lock().unwrap().is_empty() {
+        if lock(&self.answers).is_empty() {
             let paint = |live: &mut Value| live["spec"]["color"] = "blue".into();
-            self.server.act("edit", &id, |state| state.edit(&id, paint)).unwrap();
+            let painted = self.server.act("edit", &id, |state| state.edit(&id, paint));
+            painted.map_err(|refusal| Failure::retry(format!("{refusal:?}")))?;
         }
         let carried = context.carry_status(widget.as_ref(), &json!({"children": 7})).await;
         // The status is a write as well, so that the deletion has to rest on what it answered.
@@ -41,7 +46,7 @@ impl Reconciler for Careful {
             _ => widget.as_ref(),
         };
         let deleted = context.delete_unchanged(latest).await?;
-        self.answers.lock().unwrap().push((carried.is_ok(), deleted));
+        lock(&self.answers).push((carried.is_ok(), deleted));
         carried.map(|_| Next::OnChange)
     }
 }
@@ -63,7 +68,7 @@ fn what_was_written_since_it_was_read_is_neither_overwritten_nor_deleted() {
             .register();
         let task = tokio::spawn(manager.run(CancellationToken::new()));
         sleep(Duration::from_mins(1)).await;
-        assert_eq!(*answers.lock().unwrap(), [(false, false), (true, true)]);
+        assert_eq!(*lock(&answers), [(false, false), (true, true)]);
         assert!(world.get("widgets", "w").is_null(), "the second run saw the last word");
         task.abort();
     });
