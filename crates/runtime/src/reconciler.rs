@@ -83,7 +83,8 @@ const GAP_OF_PART: Duration = Duration::from_millis(1);
 const LONGEST_GAP: Duration = Duration::from_secs(2);
 
 /// How far apart runs start of an object that sums up so many others. What a run costs grows with their number, and so does the
-/// number of changes: with a gap that grows alike, all runs together cost in proportion to the number.
+/// number of changes: with a gap that grows alike, all runs together cost in proportion to the number, as long as that stays
+/// below the longest gap.
 pub fn gap_of_sum(parts: Option<i32>) -> Duration {
     let parts = u32::try_from(parts.unwrap_or_default()).unwrap_or_default();
     (GAP_OF_PART * parts).clamp(MINIMUM_GAP, LONGEST_GAP)
