@@ -26,7 +26,7 @@ pub use self::{
     aggregate::aggregate,
     attributes::{Attributes, Decision, FieldRequirement, forbidden, forbidden_message},
     object::Objects,
-    policy::Policy,
+    policy::{Policy, Witness},
     refusal::{Cause, Refusal, Subject},
     rule::Rule,
     user::User,

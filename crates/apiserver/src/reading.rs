@@ -55,14 +55,32 @@ pub(crate) fn settle_patched(call: &Call, value: &mut Value, complaints: Vec<Str
     let patched = value.clone();
     settle(call, value, complaints).map_err(|failure| match failure.reason {
         Reason::BadRequest if call.field_validation == FieldValidation::Strict => {
-            let complaint = failure
-                .message
-                .split_once(": ")
-                .map_or(failure.message.as_str(), |(_, complaint)| complaint);
-            decode::invalid_patch(&patched, complaint)
+            decode::invalid_patch(patched.to_string(), complaint_of(&failure))
         }
         _ => failure,
     })
+}
+
+/// The same for the outcome of a strategic merge patch, of which the client is shown the patch. What it says of the kind
+/// counts for nothing: upstream reads it into an object of the kind, which forgets it.
+pub(crate) fn settle_strategic(
+    call: &Call,
+    value: &mut Value,
+    complaints: Vec<String>,
+    patch: &str,
+) -> Result<(), Failure> {
+    value["apiVersion"] = call.served.api_version.as_str().into();
+    value["kind"] = call.served.resource.kind.as_str().into();
+    settle(call, value, complaints).map_err(|failure| match failure.reason {
+        Reason::BadRequest => decode::invalid_patch(patch.to_owned(), complaint_of(&failure)),
+        _ => failure,
+    })
+}
+
+/// What is wrong, without the words about the kind.
+fn complaint_of(failure: &Failure) -> &str {
+    let message = failure.message.as_str();
+    message.split_once(": ").map_or(message, |(_, complaint)| complaint)
 }
 
 fn expected(call: &Call) -> Expected<'_> {

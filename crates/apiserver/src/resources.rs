@@ -13,11 +13,11 @@ use hyperplane_schema::names;
 use hyperplane_store::Revision;
 use hyperplane_wire::{
     Failure, GroupResource,
+    decode::decode,
     delete_options::DeleteOptions,
     negotiate::{BodyFormat, PatchType},
     options::{GetOptions, ListOptions, Write, WriteOptions},
 };
-use serde_json::Value;
 
 use crate::{
     body::{self, Body},
@@ -36,13 +36,6 @@ const OF_THE_OBJECT: [&str; 5] = ["", "approval", "ephemeralcontainers", "resize
 
 /// What logs are.
 const PLAIN_TEXT: &str = "text/plain";
-
-/// The patches that are understood.
-const PATCHES: [&str; 3] = [
-    "application/json-patch+json",
-    "application/merge-patch+json",
-    "application/apply-patch+yaml",
-];
 
 /// Answers a request about a resource.
 pub(crate) async fn answer<B>(
@@ -307,18 +300,18 @@ impl Exchange<'_> {
             let answer = subresources::create(self.server, &call, body, format).await?;
             return Ok(self.rendering.value(StatusCode::CREATED, &answer, &call.warnings));
         }
-        let object = reading::object(&call, body, format).map_err(|failure| self.other_kind(failure, body))?;
+        let object = reading::object(&call, body, format).map_err(|failure| self.other_kind(failure, body, format))?;
         let answer = self.server.core.create(&call, object).await?;
         Ok(self.rendering.object(StatusCode::CREATED, answer, &call.warnings))
     }
 
     /// A body of another kind that is known here is told so in other words than one of a kind that nobody knows.
-    fn other_kind(&self, failure: Failure, body: &[u8]) -> Failure {
+    fn other_kind(&self, failure: Failure, body: &[u8], format: BodyFormat) -> Failure {
         let resource = &self.served.resource;
         if self.served.is_custom || !failure.message.contains("is registered for version") {
             return failure;
         }
-        let value: Value = serde_json::from_slice(body).unwrap_or_default();
+        let value = decode(body, format).map(|decoded| decoded.value).unwrap_or_default();
         let of = |field: &str| value[field].as_str().unwrap_or_default();
         let registry = self.server.core.registry.get();
         let Some(found) = registry.find_kind(of("apiVersion"), of("kind")) else {
@@ -367,7 +360,7 @@ impl Exchange<'_> {
                 body,
                 force: options.force,
             },
-            PatchType::Strategic => return Err(Failure::unsupported_media_type(&PATCHES)),
+            PatchType::Strategic => Patch::Strategic(body),
         };
         if call.subresource == "scale" {
             let answer = subresources::scale::patch(&self.server.core, &call, &patch).await?;

@@ -7,7 +7,7 @@ use std::sync::{
 };
 
 use hyperplane_access::{
-    Policy,
+    Policy, Witness,
     authenticate::{Authenticator, ClientAuthorities, StaticTokens},
     signing::SigningAuthority,
     tokens::Issuer,
@@ -84,6 +84,8 @@ pub struct Settings {
     pub address: String,
     /// Where audit lines go.
     pub audit: Option<AuditSink>,
+    /// Who is told of every right that is asked for.
+    pub witness: Option<Witness>,
     /// What `/version` says it is, such as `v1.36.4`; our own version where nothing is said.
     pub git_version: Option<String>,
 }
@@ -122,6 +124,7 @@ impl Settings {
             service_range: ServiceRange::default(),
             address: "127.0.0.1:6443".to_owned(),
             audit: None,
+            witness: None,
             git_version: None,
         }
     }
@@ -150,7 +153,7 @@ impl Server {
         settings: Settings,
         disk: impl Disk + 'static,
     ) -> Result<(Self, Writer<Object>, Controllers), OpenError> {
-        let policy = Arc::new(Policy::new());
+        let policy = Arc::new(Policy::witnessed(settings.witness));
         let observers = Observers::new(&shared.registry, &settings.clock);
         let mut all = observers.all();
         let allocations = Arc::new(Allocations::new(settings.service_range));

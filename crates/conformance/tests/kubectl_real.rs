@@ -31,7 +31,7 @@ const CONCURRENCY: usize = 4;
 #[ignore = "needs a real control plane: cargo xtask test"]
 async fn kubectl_prints_what_the_transcripts_say() -> Result<()> {
     let control_plane = ControlPlane::shared().await?;
-    play_all(&control_plane.kubeconfig_path(), control_plane.directory(), |_| true).await
+    play_all(&control_plane.kubeconfig_path(), control_plane.directory()).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -39,12 +39,11 @@ async fn kubectl_prints_what_the_transcripts_say() -> Result<()> {
 async fn kubectl_prints_the_same_of_the_embedded_server() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let kubeconfig = Embedded::start().await?.listen(directory.path()).await?;
-    // Bodies in protobuf are not read yet.
-    play_all(&kubeconfig, directory.path(), |file| file != "protobuf").await
+    play_all(&kubeconfig, directory.path()).await
 }
 
-/// Plays the transcripts of these files on the server of a kubeconfig.
-async fn play_all(kubeconfig: &Path, scratch: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<()> {
+/// Plays all transcripts on the server of a kubeconfig.
+async fn play_all(kubeconfig: &Path, scratch: &Path) -> Result<()> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR"));
     let target = Remote::of_kubeconfig(kubeconfig).await?;
     let prepared = Suite::read(directory)?.prepare(&target).await;
@@ -56,11 +55,8 @@ async fn play_all(kubeconfig: &Path, scratch: &Path, is_wanted: impl Fn(&str) ->
     };
     let transcripts = Transcripts::read(&directory.join("kubectl"))?;
     let chosen = env::var("HYPERPLANE_CASES").unwrap_or_default();
-    let files = transcripts.files.iter().filter(|(name, _)| is_wanted(name));
-    let wanted: Vec<_> = files
-        .flat_map(|(_, file)| file)
-        .filter(|it| it.id.contains(&chosen))
-        .collect();
+    let all = transcripts.files.values().flatten();
+    let wanted: Vec<_> = all.filter(|it| it.id.contains(&chosen)).collect();
     ensure!(!wanted.is_empty(), "no transcript was played");
     let failures: Vec<String> = stream::iter(wanted)
         .map(|transcript| play(&kubectl, &transcripts, transcript))

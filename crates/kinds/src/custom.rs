@@ -372,33 +372,46 @@ fn finalizer_warnings(name: &str) -> Vec<String> {
     warnings
 }
 
-/// What is wrong with a number of replicas, which must be one that a Scale can hold.
+/// What is wrong with a number of replicas, which must be one that a Scale can hold, and with the way to it.
 fn count_error(object: &Value, path: &[String]) -> Option<FieldError> {
-    let value = path.iter().try_fold(object, |value, field| value.get(field))?;
     let field = format!(".{}", path.join("."));
-    let Some(count) = value.as_i64() else {
-        let (shown, kind) = match value {
-            Value::String(text) => (text.clone(), "string"),
-            Value::Bool(truth) => (truth.to_string(), "bool"),
-            Value::Number(number) => (number.to_string(), "float64"),
+    let mut value = object;
+    for (depth, name) in path.iter().enumerate() {
+        value = match value {
+            Value::Object(members) => members.get(name)?,
             Value::Null => return None,
-            other => (
-                other.to_string(),
-                if other.is_array() {
-                    "[]interface {}"
-                } else {
-                    "map[string]interface {}"
-                },
-            ),
+            other => {
+                let reached = format!(".{}", path[..=depth].join("."));
+                return Some(accessor_error(field, &reached, other, "map[string]interface{}"));
+            }
         };
-        let detail = format!("{field} accessor error: {shown} is of the type {kind}, expected int64");
-        return Some(FieldError::invalid(field, 0, detail));
+    }
+    let count = match value {
+        Value::Null => return None,
+        other => match other.as_i64() {
+            Some(count) => count,
+            None => return Some(accessor_error(field.clone(), &field, other, "int64")),
+        },
     };
     if count < 0 {
         return Some(FieldError::invalid(field, count, "should be a non-negative integer"));
     }
     let detail = format!("should be less than or equal to {}", i32::MAX);
     (count > i64::from(i32::MAX)).then(|| FieldError::invalid(field, count, detail))
+}
+
+/// A value that is not what its place asks for, in the words of Go's types.
+fn accessor_error(field: String, reached: &str, value: &Value, expected: &str) -> FieldError {
+    let (shown, kind) = match value {
+        Value::String(text) => (text.clone(), "string"),
+        Value::Bool(truth) => (truth.to_string(), "bool"),
+        Value::Number(number) if number.is_i64() => (number.to_string(), "int64"),
+        Value::Number(number) => (number.to_string(), "float64"),
+        Value::Array(_) => (value.to_string(), "[]interface {}"),
+        Value::Object(_) | Value::Null => (value.to_string(), "map[string]interface {}"),
+    };
+    let detail = format!("{reached} accessor error: {shown} is of the type {kind}, expected {expected}");
+    FieldError::invalid(field, 0, detail)
 }
 
 /// Sets a field as the old object has it.

@@ -14,6 +14,7 @@ mod definitions;
 mod human;
 mod labels;
 mod names;
+pub mod protobuf;
 mod quantity;
 mod resource;
 mod row;

@@ -1,5 +1,5 @@
 //! Server-side apply and field ownership: who owns which fields of an object, what an applied intent makes of it, and
-//! what every other write does to ownership.
+//! what every other write does to ownership. Strategic merge patches are here too, because they read the same types.
 //!
 //! Everything here is a function from values to values. Objects are JSON, types come from schemas, time comes from the
 //! caller. The crate knows no requests, no storage, no defaults and no validation; the server around it prunes, defaults
@@ -20,6 +20,7 @@ mod prune;
 mod reset;
 mod scale;
 mod set;
+mod strategic;
 mod times;
 mod types;
 mod update;
@@ -33,6 +34,7 @@ pub use conflict::{Conflict, Operation, describe_conflicts};
 pub use extract::extract;
 pub use reset::ResetFields;
 pub use scale::ScaleFields;
+pub use strategic::{StrategicError, printed_patch, strategic_merge};
 pub use times::keep_times;
 pub use types::Types;
 pub use update::update;

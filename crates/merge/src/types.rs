@@ -58,6 +58,27 @@ struct Field {
     name: Box<str>,
     type_id: TypeId,
     default: Option<Value>,
+    patch: PatchRule,
+}
+
+/// How a strategic merge patch treats a field.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct PatchRule {
+    pub(crate) strategy: PatchStrategy,
+    /// The field by which items of a list are told apart; none for lists of scalars.
+    pub(crate) key: Option<Box<str>>,
+}
+
+/// What a strategic merge patch does with what it finds.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum PatchStrategy {
+    /// Maps are merged, lists are replaced.
+    #[default]
+    Plain,
+    /// Lists are merged too.
+    Merge,
+    /// Maps are replaced too.
+    Replace,
 }
 
 /// A list.
@@ -156,6 +177,11 @@ impl MapType {
         self.find(name).map(|field| field.type_id)
     }
 
+    /// The type of a field that has a name in the schema, and how strategic merge patches treat it.
+    pub(crate) fn patched(&self, name: &str) -> Option<(TypeId, &PatchRule)> {
+        self.find(name).map(|field| (field.type_id, &field.patch))
+    }
+
     pub(crate) fn default(&self, name: &str) -> Option<&Value> {
         self.find(name).and_then(|field| field.default.as_ref())
     }
@@ -167,7 +193,7 @@ impl MapType {
 }
 
 /// A value of unknown type that is owned as a whole.
-const UNTYPED: TypeId = TypeId(0);
+pub(crate) const UNTYPED: TypeId = TypeId(0);
 /// A value of unknown type whose maps are owned by field.
 const DEDUCED: TypeId = TypeId(1);
 

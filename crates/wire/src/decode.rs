@@ -1,14 +1,18 @@
-//! Bodies to values: JSON and YAML as upstream reads them, with fields that are given twice, and the check that a body
+//! Bodies to values: JSON, YAML and protobuf as upstream reads them, with fields that are given twice, and the check that a body
 //! is of the kind that its address says. Knows no schema: which fields a kind has is the kind's business.
 
 use std::borrow::Cow;
 
-use hyperplane_kinds::{Resource, Subresource};
+use hyperplane_kinds::{Resource, Subresource, protobuf};
 use hyperplane_schema::{FieldError, go_json, go_text::quote};
 use serde_json::{Map, Value};
 
 use crate::{
-    Failure, GroupKind, Origin, discovery::hexadecimal, document_order, json_value, negotiate::BodyFormat, yaml_value,
+    Failure, GroupKind, Origin,
+    discovery::hexadecimal,
+    document_order, json_value,
+    negotiate::{BodyFormat, MEDIA_TYPES},
+    yaml_value,
 };
 
 /// How deeply a body may nest. Upstream allows 10,000; objects are walked, compared, dropped and, by Rust clients,
@@ -39,13 +43,15 @@ pub enum DecodeError {
     Yaml(String),
     /// A number is beyond the range of a float64.
     Number(String),
+    /// It is no protobuf.
+    Protobuf(String),
 }
 
 impl DecodeError {
     /// The complaint itself.
     pub fn message(&self) -> String {
         match self {
-            Self::Json(message) => message.clone(),
+            Self::Json(message) | Self::Protobuf(message) => message.clone(),
             Self::Yaml(message) => format!("yaml: {message}"),
             Self::Number(literal) => {
                 format!("json: cannot unmarshal number {literal} into Go value of type float64")
@@ -70,6 +76,27 @@ pub fn decode(body: &[u8], format: BodyFormat) -> Result<Decoded, DecodeError> {
     match format {
         BodyFormat::Json => decode_json(body),
         BodyFormat::Yaml => yaml_value::decode(&as_text(body)),
+        BodyFormat::Protobuf => decode_protobuf(body),
+    }
+}
+
+/// Reads a protobuf body, in which no field is given twice.
+fn decode_protobuf(body: &[u8]) -> Result<Decoded, DecodeError> {
+    let value = protobuf::decode(body).map_err(|error| DecodeError::Protobuf(error.to_string()))?;
+    if is_deeper_than(&value, MAXIMUM_DEPTH) {
+        return Err(DecodeError::Protobuf("exceeded max depth".to_owned()));
+    }
+    Ok(Decoded {
+        value,
+        duplicates: Vec::new(),
+    })
+}
+
+fn is_deeper_than(value: &Value, depth: usize) -> bool {
+    match value {
+        Value::Object(fields) => depth == 0 || fields.values().any(|value| is_deeper_than(value, depth - 1)),
+        Value::Array(items) => depth == 0 || items.iter().any(|value| is_deeper_than(value, depth - 1)),
+        _ => false,
     }
 }
 
@@ -162,6 +189,10 @@ pub fn decode_object(
     expected: &Expected<'_>,
     origin: Origin,
 ) -> Result<Decoded, Failure> {
+    // Upstream breaks the connection here.
+    if format == BodyFormat::Protobuf && origin == Origin::Custom {
+        return Err(Failure::unsupported_media_type(&MEDIA_TYPES));
+    }
     let mut decoded = decode(body, format).map_err(|error| match error {
         DecodeError::Number(_) => expected.mishandled(&error.message()),
         other => unrecognized(expected, &other.to_string(), body),
@@ -299,9 +330,9 @@ pub fn strict_message(complaints: &[String]) -> String {
     format!("strict decoding error: {}", texts.join(", "))
 }
 
-/// The failure of a patch whose outcome cannot be of the kind.
-pub fn invalid_patch(outcome: &Value, complaint: &str) -> Failure {
-    let error = FieldError::invalid("patch", outcome.to_string(), complaint);
+/// The failure of a patch whose outcome cannot be of the kind; the client is shown the outcome, or the patch.
+pub fn invalid_patch(shown: String, complaint: &str) -> Failure {
+    let error = FieldError::invalid("patch", shown, complaint);
     Failure::invalid(&GroupKind::default(), "", &[error])
 }
 

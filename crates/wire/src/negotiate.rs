@@ -274,6 +274,8 @@ pub enum BodyFormat {
     Json,
     /// YAML.
     Yaml,
+    /// Protobuf, which built-in kinds and options take.
+    Protobuf,
 }
 
 impl BodyFormat {
@@ -291,6 +293,7 @@ impl BodyFormat {
         match media_type.as_str() {
             "application/json" => Ok(Self::Json),
             "application/yaml" => Ok(Self::Yaml),
+            "application/vnd.kubernetes.protobuf" => Ok(Self::Protobuf),
             _ => Err(unsupported()),
         }
     }

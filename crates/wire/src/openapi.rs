@@ -2,7 +2,7 @@
 //! explain and field validation look for. Definitions of built-in kinds are handed in by name; those of custom resources
 //! are made from their schemas. Documents are built when they are asked for; the caller keeps them.
 //!
-//! Built-in kinds do not offer strategic merge here although the server may take it: a client that finds it missing
+//! Built-in kinds do not offer strategic merge here although the server takes it: a client that finds it missing
 //! falls back to the merge keys that it was compiled with, which are the right ones.
 
 mod definitions;

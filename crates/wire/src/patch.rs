@@ -1,8 +1,8 @@
 //! JSON patch and merge patch as upstream applies them, oddities included: negative indices count from the end,
-//! `replace` of an absent field adds it, and why an operation failed is never told. Strategic merge and apply are
-//! elsewhere.
+//! `replace` of an absent field adds it, and why an operation failed is never told. Strategic merge patches are only read
+//! here; what they do, and apply, is elsewhere.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     Failure,
@@ -83,7 +83,7 @@ pub fn merge_patch(document: &Value, body: &[u8], validation: FieldValidation) -
         other if is_checked => return Err(mistyped(other, ["map[string]interface {}"; 2], true)),
         Value::Array(_) => {
             return Err(decode::invalid_patch(
-                &decoded.value,
+                decoded.value.to_string(),
                 &decode::no_object(&decoded.value),
             ));
         }
@@ -93,6 +93,23 @@ pub fn merge_patch(document: &Value, body: &[u8], validation: FieldValidation) -
     merge(&mut value, decoded.value);
     let complaints = if is_checked { decoded.duplicates } else { Vec::new() };
     Ok(Patched { value, complaints })
+}
+
+/// Reads the body of a strategic merge patch, which says nothing where it is `null`, with complaints about it.
+pub fn strategic_patch(body: &[u8], validation: FieldValidation) -> Result<(Map<String, Value>, Vec<String>), Failure> {
+    let is_checked = validation != FieldValidation::Ignore;
+    let decoded = decode::decode_json(body).map_err(|error| Failure::bad_request(error.message()))?;
+    let patch = match decoded.value {
+        Value::Object(patch) => patch,
+        Value::Null => Map::new(),
+        other => {
+            let found = type_word(&other);
+            let message = format!("json: cannot unmarshal {found} into Go value of type map[string]interface {{}}");
+            return Err(Failure::bad_request(message));
+        }
+    };
+    let complaints = if is_checked { decoded.duplicates } else { Vec::new() };
+    Ok((patch, complaints))
 }
 
 /// Merges a patch into a target. Nulls remove; in what is new they vanish, inside of lists too, where upstream prunes

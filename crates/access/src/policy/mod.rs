@@ -17,10 +17,14 @@ pub(crate) use self::binding::Binding;
 use self::{graph::Graph, rbac::Rbac};
 use crate::{Attributes, Decision, Rule, User, bootstrap, names, text};
 
+/// Who is told of every right that was asked for, and of the answer: those who want to know which rights are needed.
+pub type Witness = Box<dyn Fn(&Attributes<'_>, &Decision) + Send + Sync>;
+
 /// Who may do what, now.
 #[derive(Default)]
 pub struct Policy {
     index: RwLock<Index>,
+    witness: Option<Witness>,
 }
 
 #[derive(Default)]
@@ -33,6 +37,14 @@ impl Policy {
     /// A policy that allows nothing but to the masters.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The same, with somebody who is told of every question.
+    pub fn witnessed(witness: Option<Witness>) -> Self {
+        Self {
+            witness,
+            ..Self::default()
+        }
     }
 
     /// The policy of a cluster that was just started.
@@ -96,6 +108,14 @@ impl Policy {
 
     /// The masters may do everything; nodes what the node authorizer grants; everybody what RBAC grants.
     pub fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
+        let decision = self.decide(attributes);
+        if let Some(witness) = &self.witness {
+            witness(attributes, &decision);
+        }
+        decision
+    }
+
+    fn decide(&self, attributes: &Attributes<'_>) -> Decision {
         if attributes.user.is_in(names::MASTERS) {
             return Decision::Allow(String::new());
         }

@@ -20,6 +20,35 @@ pub(super) struct Write<'a> {
     pub old: Option<&'a Value>,
 }
 
+/// Refuses to make an object by the way of changing it, which is what an apply to a name that is free asks for: the right
+/// to change does not stand for the right to make (apiserver, pkg/endpoints/handlers, `withAuthorization`).
+pub(super) fn may_create(core: &Core, call: &Call) -> Result<(), Failure> {
+    if call.name.is_empty() || !call.subresource.is_empty() {
+        return Ok(());
+    }
+    let resource = &call.served.resource;
+    let attributes = Attributes {
+        version: &resource.version,
+        ..Attributes::resource(
+            &call.user,
+            "create",
+            &resource.group,
+            &resource.plural,
+            &call.namespace,
+            &call.name,
+        )
+    };
+    let decision = core.policy.authorize(&attributes);
+    if decision.is_allowed() {
+        return Ok(());
+    }
+    Err(Failure::forbidden(
+        &call.group_resource(),
+        &call.name,
+        decision.reason(),
+    ))
+}
+
 /// Refuses a write that would give its author more rights, or with which a node would reach beyond itself.
 pub(super) fn check(core: &Core, call: &Call, write: &Write<'_>) -> Result<(), Failure> {
     let resource = &call.served.resource;

@@ -31,6 +31,7 @@ pub(crate) fn sign(call: &Call, object: &mut Value) {
 
 /// Lets plugins judge a new object, which is complete.
 pub(crate) fn validate_create(core: &Core, call: &Call, object: &Value) -> Result<(), Failure> {
+    access::may_create(core, call)?;
     certificates::create(call, object)?;
     let write = Write {
         verb: "create",

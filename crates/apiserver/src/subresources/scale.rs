@@ -17,7 +17,7 @@ use crate::{
     call::{Answer, Call},
     core::Core,
     label_selector, metadata, ownership,
-    verbs::{modify::Modification, patch::Patch, update::check_name_of_update},
+    verbs::{modify::Modification, patch::Patch, strategic, update::check_name_of_update},
 };
 
 const SCALE_VERSION: &str = "autoscaling/v1";
@@ -52,6 +52,10 @@ pub(crate) async fn patch(core: &Core, call: &Call, patch: &Patch) -> Result<Val
         }
         Patch::Merge(body) => {
             let patched = patch::merge_patch(scale, body, call.field_validation)?;
+            Ok(owned(core, call, scale, settled(call, patched.value)?))
+        }
+        Patch::Strategic(body) => {
+            let patched = strategic::patch(scale, body, call.field_validation, &Types::deduced())?;
             Ok(owned(core, call, scale, settled(call, patched.value)?))
         }
         Patch::Apply { body, force } => {

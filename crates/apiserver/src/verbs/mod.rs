@@ -6,5 +6,6 @@ mod get;
 pub(crate) mod list;
 pub(crate) mod modify;
 pub(crate) mod patch;
+pub(crate) mod strategic;
 pub(crate) mod update;
 pub(crate) mod watch;

@@ -1,5 +1,5 @@
-//! PATCH: a change in place of the whole object. JSON patches and merge patches are computed on the current state, again
-//! when another write was faster; an apply states an intent, and creates what is not there.
+//! PATCH: a change in place of the whole object. JSON patches and both merge patches are computed on the current state,
+//! again when another write was faster; an apply states an intent, and creates what is not there.
 
 use bytes::Bytes;
 use hyperplane_wire::{
@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::{
     create::place,
     modify::{Modification, Modified},
+    strategic,
 };
 use crate::{call::Call, core::Core, metadata, ownership, reading};
 
@@ -22,6 +23,8 @@ pub(crate) enum Patch {
     Json(Bytes),
     /// RFC 7386.
     Merge(Bytes),
+    /// By the merge keys of the kind.
+    Strategic(Bytes),
     /// An intent of a field manager.
     Apply { body: Bytes, force: bool },
 }
@@ -38,6 +41,7 @@ impl Core {
                 self.patch_with(call, &|old| patch::merge_patch(old, body, call.field_validation))
                     .await
             }
+            Patch::Strategic(body) => self.patch_strategically(call, body).await,
             Patch::Apply { body, force } => self.apply(call, body, *force).await,
         }
     }
@@ -47,13 +51,38 @@ impl Core {
         call: &Call,
         change: &(dyn Fn(&Value) -> Result<Patched, Failure> + Send + Sync),
     ) -> Result<Modified, Failure> {
+        let change = |old: &Value| {
+            let Patched { mut value, complaints } = change(old)?;
+            reading::settle_patched(call, &mut value, complaints)?;
+            Ok(value)
+        };
+        self.patch_to(call, &change).await
+    }
+
+    async fn patch_strategically(&self, call: &Call, body: &[u8]) -> Result<Modified, Failure> {
+        let types = call.served.resource.behaviour.field_types(&call.served.api_version);
+        let types = types.ok_or_else(|| Failure::internal("the kind has no types to merge by"))?;
+        let change = |old: &Value| {
+            let strategic::Outcome {
+                mut value,
+                complaints,
+                printed,
+            } = strategic::patch(old, body, call.field_validation, types)?;
+            reading::settle_strategic(call, &mut value, complaints, &printed)?;
+            Ok(value)
+        };
+        self.patch_to(call, &change).await
+    }
+
+    /// Changes an object to what `change` makes of it.
+    async fn patch_to(
+        &self,
+        call: &Call,
+        change: &(dyn Fn(&Value) -> Result<Value, Failure> + Send + Sync),
+    ) -> Result<Modified, Failure> {
         let next = |old: Option<&Value>| {
             let old = old.ok_or_else(|| call.not_found())?;
-            let Patched {
-                value: mut object,
-                complaints,
-            } = change(old)?;
-            reading::settle_patched(call, &mut object, complaints)?;
+            let mut object = change(old)?;
             reading::check_name(call, &object)?;
             place(call, &mut object)?;
             ownership::deduplicate_owners(&mut object, &call.warnings);

@@ -1,8 +1,15 @@
 //! Aggregated roles, and what a start puts back into the default policy.
 
+use http::{Request, StatusCode};
+use http_body_util::Full;
+use hyperplane_access::User;
 use serde_json::{Value, json};
+use tower::ServiceExt as _;
 
-use crate::simulation_ground::{End, Ground};
+use crate::{
+    simulation_ground::{End, Ground},
+    support::World,
+};
 
 const PATH: &str = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 
@@ -88,4 +95,49 @@ async fn a_start_puts_back_what_is_missing_and_nothing_else() {
         revision,
         "the next start has nothing to put back"
     );
+}
+
+/// Applies a ConfigMap as a user who is no administrator.
+async fn apply(world: &World, name: &str) -> StatusCode {
+    let body = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"a": name}});
+    let request = Request::builder()
+        .method("PATCH")
+        .uri(format!(
+            "/api/v1/namespaces/default/configmaps/{name}?fieldManager=test"
+        ))
+        .header("content-type", "application/apply-patch+yaml")
+        .extension(User::with_groups("ada", vec!["system:authenticated".to_owned()]))
+        .body(Full::new(bytes::Bytes::from(body.to_string())))
+        .unwrap();
+    world.server.clone().oneshot(request).await.unwrap().status()
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_may_change_objects_does_not_make_them_by_the_way() {
+    let world = World::new().await;
+    let rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/default";
+    let role = |verbs: &[&str]| {
+        let rules = json!([{"apiGroups": [""], "resources": ["configmaps"], "verbs": verbs}]);
+        json!({"metadata": {"name": "r"}, "rules": rules}).to_string()
+    };
+    let reference = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "r"});
+    let subjects = json!([{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "ada"}]);
+    let binding = json!({"metadata": {"name": "b"}, "roleRef": reference, "subjects": subjects}).to_string();
+    let json = "application/json";
+    for (kind, body) in [("roles", role(&["patch"])), ("rolebindings", binding)] {
+        let (status, answer) = world.send("POST", &format!("{rbac}/{kind}"), json, body).await;
+        assert_eq!(status, StatusCode::CREATED, "{answer}");
+    }
+    assert_eq!(apply(&world, "one").await, StatusCode::FORBIDDEN);
+    let (status, _) = world
+        .send("PUT", &format!("{rbac}/roles/r"), json, role(&["create", "patch"]))
+        .await;
+    assert_eq!(status, StatusCode::OK);
+    assert_eq!(apply(&world, "one").await, StatusCode::CREATED);
+    let (status, _) = world
+        .send("PUT", &format!("{rbac}/roles/r"), json, role(&["patch"]))
+        .await;
+    assert_eq!(status, StatusCode::OK);
+    assert_eq!(apply(&world, "one").await, StatusCode::OK, "it is there");
+    assert_eq!(apply(&world, "two").await, StatusCode::FORBIDDEN);
 }

@@ -1,4 +1,4 @@
-//! Reads struct declarations out of Go sources: names, types and JSON tags, nothing else. Knows the packages whose types
+//! Reads struct declarations out of Go sources: names, types and the tags for JSON and protobuf, nothing else. Knows the packages whose types
 //! the API serves, not what the types mean.
 
 use std::{collections::BTreeMap, fs, path::Path};
@@ -74,6 +74,8 @@ pub struct Field {
     pub go_type: String,
     pub omit_empty: bool,
     pub omit_zero: bool,
+    /// The number in protobuf; none for what only JSON has.
+    pub tag: Option<String>,
 }
 
 /// What a declaration says.
@@ -176,9 +178,16 @@ fn fields(body: &[&str], package: &Package, imports: &BTreeMap<String, String>) 
             go_type: qualify(go_type, package, imports),
             omit_empty: options.contains(&"omitempty"),
             omit_zero: options.contains(&"omitzero"),
+            tag: protobuf_tag(rest),
         });
     }
     Ok(fields)
+}
+
+/// The number in `protobuf:"bytes,1,opt,name=metadata"`.
+fn protobuf_tag(tags: &str) -> Option<String> {
+    let (_, tag) = tags.split_once("protobuf:\"")?;
+    tag.split(',').nth(1).map(ToOwned::to_owned)
 }
 
 /// A Go type in the names of the table: `*v1.PodSpec` of core's imports becomes `*core.PodSpec`.

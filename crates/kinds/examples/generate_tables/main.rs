@@ -1,5 +1,5 @@
 //! Writes `src/tables/types.txt`: the types of the built-in kinds as facts, taken from the Go sources of Kubernetes
-//! (which fields are pointers, which are left out when empty) and from the OpenAPI documents of a real server.
+//! (which fields are pointers, which are left out when empty, their numbers in protobuf) and from the OpenAPI documents of a real server.
 //!
 //! `cargo run -p hyperplane-kinds --example generate_tables -- $(go env GOMODCACHE)/k8s.io v0.36.4`
 #![allow(clippy::disallowed_methods, reason = "a program for developers reads its arguments")]
@@ -26,7 +26,8 @@ const HEADER: &str = "\
 # p alias component-prefix go-package-name
 # a name target                       a named type
 # t name [kind=group/version/kind] [map=...] [unions=...]
-# f name type [?] [~] attributes      ? is left out when empty, ~ when zero; in= names the embedded structs it is from
+# f name type [?] [~] attributes      ? is left out when empty, ~ when zero; in= names the embedded structs it is from,
+#                                     tag= the numbers of those and of it in protobuf
 ";
 
 #[tokio::main]
@@ -90,14 +91,14 @@ fn table(declarations: &BTreeMap<String, Declaration>, components: &Map<String, 
         let mut words = vec![format!("t {name}")];
         words.extend(openapi::type_attributes(component));
         writeln!(types, "{}", words.join(" "))?;
-        for (field, embedded) in flattened(fields, "", declarations) {
-            collect_named(&field.go_type, declarations, &mut named);
-            let embedded = if embedded.is_empty() {
-                embedded
-            } else {
-                format!(" in={embedded}")
-            };
-            writeln!(types, "{}{embedded}", field_line(&field, declarations, component))?;
+        for flat in flattened(fields, declarations) {
+            collect_named(&flat.field.go_type, declarations, &mut named);
+            writeln!(
+                types,
+                "{}{}",
+                field_line(&flat.field, declarations, component),
+                flat.place()
+            )?;
         }
     }
     for (name, target) in named {
@@ -111,24 +112,54 @@ fn is_opaque(component: &Value) -> bool {
     component.get("type") != Some(&json!("object")) || component["format"].is_string()
 }
 
-/// The fields of a struct and of the structs in it, each with the names of the latter.
-fn flattened(fields: &[Field], embedded: &str, declarations: &BTreeMap<String, Declaration>) -> Vec<(Field, String)> {
+/// A field with the structs in which it is embedded, the outer first.
+struct Flat {
+    field: Field,
+    embedded: Vec<String>,
+    /// The numbers of the structs and of the field in protobuf; none where one of them has none.
+    tags: Option<Vec<String>>,
+}
+
+impl Flat {
+    /// Where the field is, as words of the table.
+    fn place(&self) -> String {
+        let embedded = (!self.embedded.is_empty()).then(|| format!(" in={}", self.embedded.join(".")));
+        let tags = self.tags.as_ref().map(|tags| format!(" tag={}", tags.join(".")));
+        embedded.into_iter().chain(tags).collect()
+    }
+}
+
+/// The fields of a struct and of the structs in it.
+fn flattened(fields: &[Field], declarations: &BTreeMap<String, Declaration>) -> Vec<Flat> {
     let mut flat = Vec::new();
     for field in fields {
         match declarations.get(&field.go_type) {
             Some(Declaration::Struct(inner)) if field.name.is_empty() => {
-                let name = field.go_type.rsplit('.').next().unwrap_or_default();
-                let embedded = if embedded.is_empty() {
-                    name.to_owned()
-                } else {
-                    format!("{embedded}.{name}")
-                };
-                flat.extend(flattened(inner, &embedded, declarations));
+                flat.extend(
+                    flattened(inner, declarations)
+                        .into_iter()
+                        .map(|below| embed(field, below)),
+                );
             }
-            _ => flat.push((field.clone(), embedded.to_owned())),
+            _ => flat.push(Flat {
+                field: field.clone(),
+                embedded: Vec::new(),
+                tags: field.tag.clone().map(|tag| vec![tag]),
+            }),
         }
     }
     flat
+}
+
+/// A field of a struct that is embedded by `outer`.
+fn embed(outer: &Field, mut below: Flat) -> Flat {
+    let name = outer.go_type.rsplit('.').next().unwrap_or_default();
+    below.embedded.insert(0, name.to_owned());
+    below.tags = below.tags.zip(outer.tag.clone()).map(|(mut tags, tag)| {
+        tags.insert(0, tag);
+        tags
+    });
+    below
 }
 
 /// Notes the named types that a field leads to, such as `core.DNSPolicy`.

@@ -105,7 +105,8 @@ fn unit_nanos(unit: &str) -> Option<f64> {
     })
 }
 
-fn write_duration(nanos: i64) -> String {
+/// A duration as Go writes it.
+pub(crate) fn write_duration(nanos: i64) -> String {
     let sign = if nanos < 0 { "-" } else { "" };
     let nanos = nanos.unsigned_abs();
     let fraction = |value: u64, scale: u64, unit: &str| {

@@ -4,6 +4,7 @@
 mod base;
 mod defaults;
 mod describe;
+mod protobuf;
 mod read;
 mod table;
 mod time;
@@ -76,6 +77,9 @@ pub(crate) struct Field {
     pub attributes: &'static str,
     /// The type as the table writes it.
     pub written: &'static str,
+    /// The numbers in protobuf of the structs inside of its struct that declare it, and of itself; empty for what only
+    /// JSON has.
+    pub tags: Vec<u32>,
 }
 
 impl Field {
@@ -119,6 +123,8 @@ impl Type {
 pub(crate) struct Types {
     entries: Vec<Type>,
     by_name: BTreeMap<&'static str, TypeIndex>,
+    /// By `group/version/kind`.
+    by_kind: BTreeMap<&'static str, TypeIndex>,
 }
 
 /// Constants, read once from the table.
@@ -133,6 +139,17 @@ impl Types {
     /// The type of this name in the table, such as `core.Pod`.
     pub(crate) fn find(&self, name: &str) -> Option<TypeIndex> {
         self.by_name.get(name).copied()
+    }
+
+    /// The type of the objects that say this of themselves.
+    pub(crate) fn find_kind(&self, api_version: &str, kind: &str) -> Option<TypeIndex> {
+        // Every group has options of its own in name, and they are all the same.
+        if kind == "DeleteOptions" {
+            return self.find("meta.DeleteOptions");
+        }
+        let group = if api_version.contains('/') { "" } else { "/" };
+        let name = format!("{group}{api_version}/{kind}");
+        self.by_kind.get(name.as_str()).copied()
     }
 
     pub(crate) fn get(&self, index: TypeIndex) -> &Type {

@@ -39,6 +39,7 @@ impl Types {
         }
         entries.iter_mut().for_each(finish_type);
         let mut types = Self {
+            by_kind: entries.iter().enumerate().filter_map(by_kind).collect(),
             entries,
             by_name: names.types,
         };
@@ -105,6 +106,15 @@ fn names() -> Names {
     names
 }
 
+/// The `group/version/kind` of a type, if it is one of objects.
+fn by_kind((position, entry): (usize, &Type)) -> Option<(&'static str, TypeIndex)> {
+    let kind = entry
+        .attributes
+        .split(' ')
+        .find_map(|word| word.strip_prefix("kind="))?;
+    Some((kind, TypeIndex(position)))
+}
+
 fn start_type(line: &'static str, names: &Names, functions: &BTreeMap<&'static str, DefaultFunction>) -> Type {
     let (name, attributes) = line.split_once(' ').unwrap_or((line, ""));
     let (alias, go_name) = name.split_once('.').expect("a type of the table names its package");
@@ -135,7 +145,17 @@ fn field(line: &'static str, names: &Names) -> Field {
         shape,
         attributes,
         written,
+        tags: tags(attributes),
     }
+}
+
+/// The numbers of a field in protobuf.
+fn tags(attributes: &str) -> Vec<u32> {
+    let word = attributes.split(' ').find_map(|word| word.strip_prefix("tag="));
+    let numbers = word.into_iter().flat_map(|word| word.split('.'));
+    numbers
+        .map(|number| number.parse().expect("a tag of the table is a number"))
+        .collect()
 }
 
 /// The default of a line, unless it is the zero that a value has anyway.

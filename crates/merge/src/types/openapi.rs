@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Atom, DEDUCED, Field, ListShape, ListType, MapType, Scalar, TypeId, Types, UNTYPED, common_atoms, defaults,
-    object_meta,
+    Atom, DEDUCED, Field, ListShape, ListType, MapType, PatchRule, PatchStrategy, Scalar, TypeId, Types, UNTYPED,
+    common_atoms, defaults, object_meta,
 };
 
 /// Components that upstream types by hand, because their schemas say less than their Go types.
@@ -163,6 +163,7 @@ impl<'d> Builder<'d> {
                 name: name.as_str().into(),
                 type_id: self.reference(property, preserve),
                 default: property.get("default").filter(|default| !default.is_null()).cloned(),
+                patch: patch_rule(property),
             })
             .collect();
         let element = match schema.get("additionalProperties") {
@@ -252,6 +253,20 @@ fn patch_shape(schema: &Value) -> ListShape {
             None => ListShape::Set,
         },
         _ => ListShape::Atomic,
+    }
+}
+
+/// How a strategic patch treats a field. That keys are retained is said by each patch again, and so of no interest here.
+fn patch_rule(schema: &Value) -> PatchRule {
+    let strategies = schema["x-kubernetes-patch-strategy"].as_str().unwrap_or_default();
+    let strategy = match strategies.split(',').find(|word| *word != "retainKeys") {
+        Some("merge") => PatchStrategy::Merge,
+        Some("replace") => PatchStrategy::Replace,
+        _ => PatchStrategy::Plain,
+    };
+    PatchRule {
+        strategy,
+        key: schema["x-kubernetes-patch-merge-key"].as_str().map(Into::into),
     }
 }
 

@@ -312,3 +312,23 @@ proptest! {
         }
     }
 }
+
+/// A ConfigMap named `a`, as a client of Go sends it.
+const PROTOBUF: &[u8] = b"k8s\0\n\x0f\n\x02v1\x12\tConfigMap\x12\x05\n\x03\n\x01a";
+
+#[test]
+fn built_in_kinds_may_come_in_protobuf() {
+    let decoded = decode_object(PROTOBUF, BodyFormat::Protobuf, &CONFIG_MAP, Origin::BuiltIn).unwrap();
+    assert_eq!(
+        decoded.value,
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}})
+    );
+    let failure = decode_object(PROTOBUF, BodyFormat::Protobuf, &FOO, Origin::Custom).unwrap_err();
+    assert_eq!(failure.code.as_u16(), 415);
+    let failure = decode_object(b"{}", BodyFormat::Protobuf, &CONFIG_MAP, Origin::BuiltIn).unwrap_err();
+    assert_eq!(
+        failure.message,
+        "the object provided is unrecognized (must be of type ConfigMap): provided data does not appear to be a protobuf \
+         message, expected prefix [107 56 115 0] ({})"
+    );
+}

@@ -199,16 +199,11 @@ fn bodies_are_json_unless_they_say_otherwise() {
         ("application/json", BodyFormat::Json),
         ("Application/JSON; charset=utf-8", BodyFormat::Json),
         ("application/yaml", BodyFormat::Yaml),
+        ("application/vnd.kubernetes.protobuf", BodyFormat::Protobuf),
     ] {
         assert_eq!(BodyFormat::parse(content_type), Ok(expected), "{content_type}");
     }
-    for content_type in [
-        "text/yaml",
-        "application/cbor",
-        "application/json;a",
-        "bogus",
-        "application/vnd.kubernetes.protobuf",
-    ] {
+    for content_type in ["text/yaml", "application/cbor", "application/json;a", "bogus"] {
         let failure = BodyFormat::parse(content_type).unwrap_err();
         assert_eq!(
             (failure.code.as_u16(), failure.message.as_str()),

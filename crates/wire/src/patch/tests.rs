@@ -338,3 +338,19 @@ fn has_null_in_list(value: &Value, is_in_list: bool) -> bool {
         _ => false,
     }
 }
+
+#[test]
+fn a_strategic_patch_is_a_map_or_says_nothing() {
+    let read = |body: &str| strategic_patch(body.as_bytes(), FieldValidation::Strict);
+    let (patch, complaints) = read(r#"{"a": 1, "a": 2}"#).unwrap();
+    assert_eq!(Value::Object(patch), json!({"a": 2}));
+    assert_eq!(complaints, [r#"duplicate field "a""#]);
+    assert_eq!(read("null").unwrap().0, Map::new());
+    let failure = read("[]").unwrap_err();
+    assert_eq!(
+        failure.message,
+        "json: cannot unmarshal array into Go value of type map[string]interface {}"
+    );
+    let lenient = strategic_patch(br#"{"a": 1, "a": 2}"#, FieldValidation::Ignore).unwrap();
+    assert_eq!(lenient.1, [""; 0]);
+}
