@@ -70,9 +70,8 @@ pub(crate) fn run(most: Option<u64>, only: Option<&str>) -> Result<bool> {
     Ok(missed == 0)
 }
 
-/// Builds the simulation without a bug and then with each.
+/// Builds the simulation with each bug, and last without one.
 fn build_all(copy: &Tree, patches: &Path, bugs: &[Planted], built: &SyncSender<Built>) -> Result<()> {
-    built.send(copy.build("none")?).context("nobody looks for bugs")?;
     for bug in bugs {
         let patch = patches.join(format!("{}.patch", bug.name));
         copy.apply(&patch, false)?;
@@ -80,34 +79,35 @@ fn build_all(copy: &Tree, patches: &Path, bugs: &[Planted], built: &SyncSender<B
         copy.apply(&patch, true)?;
         built.send(simulation).context("nobody looks for bugs")?;
     }
-    Ok(())
+    built.send(copy.build("none")?).context("nobody looks for bugs")
 }
 
-/// Looks for each bug, in the order in which they are built, and says how many were missed.
+/// Looks for each bug, in the order in which they are built, and says how many were missed. What found a bug has to be silent
+/// without one: the seeds that were needed are lived once more in sound code.
 fn look_for_all(built: Receiver<Built>, bugs: &[Planted]) -> Result<usize> {
     let mut built = built.into_iter();
-    let Some(sound) = built.next() else {
-        return Ok(0);
-    };
-    let longest = bugs.iter().map(|bug| bug.seeds).max().unwrap_or_default();
-    println!("without a bug, {longest} seeds");
-    let finished = sound.look(longest)?;
-    ensure!(
-        finished.is_success(),
-        "the simulation fails without a bug, so that it can find none: {}",
-        told(&finished.output).unwrap_or_else(|| UNTOLD.to_owned())
-    );
-    let mut missed = 0;
-    for (bug, simulation) in bugs.iter().zip(built) {
+    let (mut missed, mut needed) = (0, 1);
+    for (bug, simulation) in bugs.iter().zip(built.by_ref()) {
         let finished = simulation.look(bug.seeds)?;
         // A world that hangs, or ends in some other way, has found nothing: a rule has to say what is wrong.
-        let rule = told(&finished.output).filter(|_| finished.status.is_some_and(|status| !status.success()));
-        missed += usize::from(rule.is_none());
-        let word = if rule.is_some() { "found " } else { "MISSED" };
+        let found = told(&finished.output).filter(|_| finished.status.is_some_and(|status| !status.success()));
+        missed += usize::from(found.is_none());
+        let word = if found.is_some() { "found " } else { "MISSED" };
         println!("{word} {} ({}, {} seeds)", bug.name, bug.what, bug.seeds);
-        let rule = rule.unwrap_or_else(|| UNTOLD.to_owned());
-        println!("       {:.0} s: {rule}", finished.elapsed.as_secs_f64());
+        needed = found.as_ref().map_or(needed, |found| needed.max(found.seed));
+        let words = found.map_or_else(|| UNTOLD.to_owned(), |found| found.words);
+        println!("       {:.0} s: {words}", finished.elapsed.as_secs_f64());
     }
+    let Some(sound) = built.next() else {
+        return Ok(missed);
+    };
+    println!("without a bug, {needed} seeds");
+    let finished = sound.look(needed)?;
+    ensure!(
+        finished.is_success(),
+        "the simulation fails without a bug, so that it has found none: {}",
+        told(&finished.output).map_or_else(|| UNTOLD.to_owned(), |told| told.words)
+    );
     Ok(missed)
 }
 
@@ -129,13 +129,25 @@ fn row(line: &str) -> Option<Planted> {
     })
 }
 
-/// What a world said when it ended: the line with its seed and the one with the rule that was broken.
-fn told(output: &str) -> Option<String> {
+/// What a world said when it ended.
+#[derive(Debug, PartialEq, Eq)]
+struct Told {
+    seed: u64,
+    /// The line with its seed and the one with the rule that was broken.
+    words: String,
+}
+
+/// What a world said when it ended, if it was a rule that ended it.
+fn told(output: &str) -> Option<Told> {
     let mut lines = output
         .lines()
         .skip_while(|line| !(line.starts_with("seed ") && line.contains(" after ") && line.ends_with("s:")));
-    let (seed, rule) = (lines.next()?, lines.next()?);
-    Some(format!("{seed} {rule}"))
+    let (line, rule) = (lines.next()?, lines.next()?);
+    let seed = line.split(' ').nth(1)?.parse().ok()?;
+    Some(Told {
+        seed,
+        words: format!("{line} {rule}"),
+    })
 }
 
 /// A copy of the work tree with a build directory of its own, in which files may be changed.
@@ -287,7 +299,11 @@ mod tests {
     #[test]
     fn the_end_of_a_world_is_told_in_one_line() {
         let output = "running 1 test\nthread 'x' panicked at a.rs:1:2:\nseed 3 after 61.5s:\nsurge: too many\n\nlog";
-        assert_eq!(told(output).as_deref(), Some("seed 3 after 61.5s: surge: too many"));
+        let expected = Told {
+            seed: 3,
+            words: "seed 3 after 61.5s: surge: too many".to_owned(),
+        };
+        assert_eq!(told(output), Some(expected));
         for output in [
             "test result: ok",
             "seed 3: Grow of alpha with Nothing\npanicked at a.rs",

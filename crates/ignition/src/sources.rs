@@ -68,7 +68,7 @@ impl Sources {
         let release = self.shelf.resolve(image, objects.iter().map(AsRef::as_ref));
         let release = release.map_err(|error| NotMade::Broken(error.to_string()))?;
         let networking = spec.networking.clone().unwrap_or_default();
-        let proxy = Proxy::of(spec.configuration.as_ref(), &networking, &spec.platform.type_);
+        let proxy = Proxy::of(spec.configuration.as_deref(), &networking, &spec.platform.type_);
         let proxy = proxy.map_err(|problem| NotMade::Broken(problem.to_string()))?;
         let status = control_plane.status.as_ref();
         let endpoint = status.and_then(|status| status.control_plane_endpoint.clone());
@@ -79,10 +79,10 @@ impl Sources {
         if let Some(name) = proxy.and_then(|proxy| proxy.trusted_authorities) {
             trust_bundles.push(self.bundle(&name, keys::USER_CA_BUNDLE)?);
         }
-        let registries = spec.configuration.as_ref().and_then(|all| all.rest.get("image"));
-        let registries = registries.and_then(|image| image["additionalTrustedCA"]["name"].as_str());
-        let registry_authorities = match registries.filter(|name| !name.is_empty()) {
-            Some(name) => self.config_map(name)?.data.clone().unwrap_or_default(),
+        let image = spec.configuration.as_deref().and_then(|all| all.image.as_ref());
+        let registries = image.and_then(|image| image.additional_trusted_ca.as_ref());
+        let registry_authorities = match registries.filter(|registries| !registries.name.is_empty()) {
+            Some(registries) => self.config_map(&registries.name)?.data.clone().unwrap_or_default(),
             None => BTreeMap::new(),
         };
         let (_, client_authority) = self.bundle(bundles::KUBELET_CLIENT, keys::CA_CERTIFICATE)?;
@@ -225,7 +225,7 @@ impl Gathered {
             release: &self.release.release,
             platform: &spec.platform.type_,
             networking: &networking,
-            configuration: spec.configuration.as_ref(),
+            configuration: spec.configuration.as_deref(),
             api_server: Endpoint {
                 host: &self.endpoint.host,
                 port: u16::try_from(self.endpoint.port)

@@ -1,5 +1,5 @@
 //! The server on virtual time, over pipes in memory: how long connections may take, what is written again after a failure,
-//! and that payloads follow what they are made from.
+//! that payloads follow what they are made from, and what is told of them in events.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -14,7 +14,7 @@ use hyperplane_ignition::{Installed, install, serve_machine, tls::Certificate};
 use hyperplane_runtime::{Clock, Manager, Settings as ManagerSettings};
 use kube::Client;
 use serde_json::json;
-use support::{Certificates, Cluster, Machine, secret, soon};
+use support::{Certificates, Cluster, Machine, secret, soon, until};
 use tokio::{
     io::{AsyncReadExt as _, DuplexStream, duplex},
     task::JoinHandle,
@@ -25,9 +25,8 @@ use tokio_util::sync::CancellationToken;
 /// Bytes that a pipe holds: more than any payload, so that nobody waits for a reader.
 const PIPE: usize = 1 << 20;
 
-fn clock() -> Clock {
-    Clock::reading(|| "2026-01-01T12:00:00Z".parse().unwrap())
-}
+/// What is put on a Secret when a machine has fetched what it is for.
+const REACHED: &str = "hypershift.openshift.io/ignition-reached";
 
 /// A server that has seen everything, and what it runs on.
 struct Server {
@@ -41,8 +40,9 @@ struct Server {
 impl Server {
     async fn start() -> Self {
         let (client, cluster) = Cluster::start();
-        let mut manager = Manager::new(client.clone(), ManagerSettings::new("test", "one", clock(), 1));
-        let installed = std::sync::Arc::new(install(&mut manager, "clusters-one", clock()));
+        let clock = Clock::anchored("2026-01-01T12:00:00Z".parse().unwrap());
+        let mut manager = Manager::new(client.clone(), ManagerSettings::new("test", "one", clock.clone(), 1));
+        let installed = std::sync::Arc::new(install(&mut manager, "clusters-one", clock));
         let stop = CancellationToken::new();
         tokio::spawn(manager.run(stop.clone()));
         let server = Self {
@@ -84,6 +84,12 @@ impl Server {
             ours,
             tokio::spawn(serve_machine(theirs, certificate, service, self.stop.clone())),
         )
+    }
+
+    /// Has marks written.
+    fn write_marks(&self) -> JoinHandle<()> {
+        let (installed, client) = (std::sync::Arc::clone(&self.installed), self.client.clone());
+        tokio::spawn(async move { match installed.write_marks(&client).await {} })
     }
 
     async fn machine(&self) -> (Machine<DuplexStream>, JoinHandle<()>) {
@@ -169,15 +175,8 @@ async fn a_mark_that_cannot_be_written_is_written_later() {
     let mut server = Server::start().await;
     server.cluster.refuse_marks(3);
     let start = Instant::now();
-    let installed = std::sync::Arc::clone(&server.installed);
-    let client = server.client.clone();
-    let writing = tokio::spawn(async move { installed.write_marks(&client).await });
-    soon("four writes", async {
-        while server.cluster.marks() < 4 {
-            sleep(Duration::from_millis(100)).await;
-        }
-    })
-    .await;
+    let writing = server.write_marks();
+    until("four writes", || server.cluster.marks() == 4).await;
     // There is a pause after each that failed.
     assert!(start.elapsed() >= Duration::from_secs(15), "{:?}", start.elapsed());
     sleep(Duration::from_mins(1)).await;
@@ -222,4 +221,83 @@ async fn payloads_follow_what_they_are_made_from() {
     let message = BASE64_STANDARD.encode("Waiting for key .dockerconfigjson of Secret pull-secret");
     assert!(body.contains(&message), "{body}");
     assert_eq!(server.ask("first").await.0, 503);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_machine_is_told_of_once() {
+    let mut server = Server::start().await;
+    let writing = server.write_marks();
+    until("the mark", || server.cluster.marks() == 1).await;
+    server
+        .cluster
+        .change_token("7", &json!({"metadata": {"annotations": {REACHED: "True"}}}));
+    until("the event", || !server.cluster.events("GetPayload").is_empty()).await;
+    let told = [(
+        "Normal".to_owned(),
+        "A machine has fetched its configuration.".to_owned(),
+        1,
+    )];
+    assert_eq!(server.cluster.events("GetPayload"), told);
+    // Neither another machine nor another look at the Secret is news.
+    assert_eq!(server.ask("first").await.0, 200);
+    let changed = json!({"metadata": {"annotations": {REACHED: "True", "example.com/other": "1"}}});
+    server.cluster.change_token("8", &changed);
+    sleep(Duration::from_mins(5)).await;
+    assert_eq!(server.cluster.events("GetPayload"), told);
+    assert_eq!(server.cluster.marks(), 1);
+    writing.abort();
+}
+
+/// Machines come to all replicas, and one of them is the first to write it.
+#[tokio::test(start_paused = true)]
+async fn who_has_not_written_the_mark_does_not_tell_of_it() {
+    let mut server = Server::start().await;
+    server
+        .cluster
+        .change_token("7", &json!({"metadata": {"annotations": {REACHED: "True"}}}));
+    sleep(Duration::from_mins(1)).await;
+    let writing = server.write_marks();
+    sleep(Duration::from_mins(5)).await;
+    assert_eq!(server.cluster.marks(), 0, "it is there already");
+    assert_eq!(server.cluster.events("GetPayload"), []);
+    writing.abort();
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_keeps_a_configuration_from_being_made_is_told_once() {
+    let mut server = Server::start().await;
+    assert_eq!(server.cluster.events("GetPayloadFailed"), []);
+    let mut pull_secret = secret("pull-secret", ".dockerconfigjson", r#"{"auths":{}}"#);
+    pull_secret["metadata"]["resourceVersion"] = "7".into();
+    let gone = json!({"type": "DELETED", "object": pull_secret});
+    server.cluster.happen("secrets", gone);
+    until("the event", || !server.cluster.events("GetPayloadFailed").is_empty()).await;
+    let waiting = "Waiting for key .dockerconfigjson of Secret pull-secret";
+    let told = [("Warning".to_owned(), waiting.to_owned(), 1)];
+    assert_eq!(server.cluster.events("GetPayloadFailed"), told);
+    // It is on the Secret now, so that another look finds nothing new.
+    let verdict = |reason: &str, message: &str| json!({"reason": BASE64_STANDARD.encode(reason), "message": BASE64_STANDARD.encode(message)});
+    let waits = json!({"data": verdict("WaitingForDependencies", waiting)});
+    server.cluster.change_token("8", &waits);
+    sleep(Duration::from_mins(5)).await;
+    assert_eq!(server.cluster.events("GetPayloadFailed"), told);
+    // That all is well again is written on the Secret, and no failure.
+    pull_secret["metadata"]["resourceVersion"] = "9".into();
+    let back = json!({"type": "ADDED", "object": pull_secret});
+    server.cluster.happen("secrets", back);
+    sleep(Duration::from_mins(1)).await;
+    assert_eq!(server.ask("first").await.0, 200);
+    assert_eq!(server.cluster.events("GetPayloadFailed"), told);
+    // Another reason is told.
+    let mut broken = json!({"data": verdict("AsExpected", "The configuration of the machines was made")});
+    broken["data"]["config"] = BASE64_STANDARD.encode("kind: Pod").into();
+    server.cluster.change_token("10", &broken);
+    sleep(Duration::from_mins(1)).await;
+    assert_eq!(server.ask("first").await.0, 500);
+    let events = server.cluster.events("GetPayloadFailed");
+    let [(type_, message, count)] = events.as_slice() else {
+        panic!("{events:?}");
+    };
+    assert_eq!((type_.as_str(), *count), ("Warning", 2));
+    assert!(message.contains("Pod cannot be given to nodes"), "{message}");
 }

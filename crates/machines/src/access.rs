@@ -2,23 +2,21 @@
 //! kubeconfigs of those.
 
 use hyperplane_api::constants::groups;
-use hyperplane_component_driver::access::{READ, WRITE, rule};
+use hyperplane_component_driver::access::{REPORT, WATCH, WRITE, event_rules, rule};
 use k8s_openapi::api::rbac::v1::PolicyRule;
 
 use crate::InfrastructureKind;
 
-/// What is done to a status.
-const REPORT: &[&str] = &["patch", "update"];
-
-/// The rules. Secrets, in which kubeconfigs are, and events are among those that the manager has for clusters already.
+/// The rules: all that the controllers need, in whichever process they run.
 pub fn manager_rules() -> Vec<PolicyRule> {
     let mut rules = vec![
-        rule(groups::CLUSTER_API, &["clusters"], &["get", "list", "patch", "watch"]),
+        rule(groups::CLUSTER_API, &["clusters"], &["list", "patch", "watch"]),
         rule(
             groups::CLUSTER_API,
-            &["machinedeployments", "machinehealthchecks"],
-            &["get", "list", "patch", "update", "watch"],
+            &["machinedeployments"],
+            &["get", "list", "patch", "watch"],
         ),
+        rule(groups::CLUSTER_API, &["machinehealthchecks"], WATCH),
         rule(groups::CLUSTER_API, &["machines", "machinesets"], WRITE),
         rule(
             groups::CLUSTER_API,
@@ -44,17 +42,20 @@ pub fn manager_rules() -> Vec<PolicyRule> {
             ],
             &["update"],
         ),
+        // In which the kubeconfigs of hosted clusters are.
+        rule("", &["secrets"], WATCH),
         // What Clusters refer to.
-        rule(groups::HYPERSHIFT, &["hostedcontrolplanes"], READ),
-        rule(groups::INFRASTRUCTURE, &["kubevirtclusters"], READ),
-        rule(groups::AGENT_PROVIDER, &["agentclusters"], READ),
+        rule(groups::HYPERSHIFT, &["hostedcontrolplanes"], WATCH),
+        rule(groups::INFRASTRUCTURE, &["kubevirtclusters"], WATCH),
+        rule(groups::AGENT_PROVIDER, &["agentclusters"], WATCH),
     ];
+    rules.extend(event_rules());
     for kind in InfrastructureKind::ALL {
         let row = kind.row();
         // Templates are called after their kind, as the contract asks.
         let templates = format!("{}templates", row.kind.to_lowercase());
         rules.push(rule(row.group, &[row.plural], WRITE));
-        rules.push(rule(row.group, &[templates.as_str()], READ));
+        rules.push(rule(row.group, &[templates.as_str()], &["get"]));
     }
     rules
 }
@@ -74,14 +75,11 @@ mod tests {
         for resource in ["kubevirtmachines", "agentmachines", "machines", "machinesets"] {
             assert_eq!(verbs(resource).as_deref(), Some(WRITE), "{resource}");
         }
-        for resource in [
-            "kubevirtmachinetemplates",
-            "agentmachinetemplates",
-            "kubevirtclusters",
-            "agentclusters",
-            "hostedcontrolplanes",
-        ] {
-            assert_eq!(verbs(resource).as_deref(), Some(READ), "{resource}");
+        for resource in ["kubevirtmachinetemplates", "agentmachinetemplates"] {
+            assert_eq!(verbs(resource).as_deref(), Some(&["get"][..]), "{resource}");
+        }
+        for resource in ["kubevirtclusters", "agentclusters", "hostedcontrolplanes"] {
+            assert_eq!(verbs(resource).as_deref(), Some(WATCH), "{resource}");
         }
     }
 }

@@ -149,6 +149,7 @@ fn up_to_date(seen: &Seen<'_>, counts: Counts) -> Observation {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use hyperplane_api::cluster_api::replicas::MachineTemplateSpec;
     use serde_json::{Value, json};
 
     use super::*;
@@ -173,6 +174,14 @@ pub(crate) mod tests {
         machine.metadata.name = Some(name.to_owned());
         machine.metadata.uid = Some(format!("uid-of-{name}"));
         machine
+    }
+
+    /// Changes what rolls nobody: a label, which only machines of later have, and a timeout, which all of them are told.
+    pub(crate) fn change_in_place(template: &mut MachineTemplateSpec) {
+        let metadata = template.metadata.get_or_insert_default();
+        metadata.labels.insert("new".to_owned(), "label".to_owned());
+        let deletion = template.spec.deletion.get_or_insert_default();
+        deletion.node_drain_timeout_seconds = Some(60);
     }
 
     fn check(desired: u32, machines: &[Machine], outdated: u32, expected: &[(&str, bool)]) {

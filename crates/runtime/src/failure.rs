@@ -145,14 +145,18 @@ impl Failure {
         }
     }
 
-    /// The whole chain of causes in one line, for events and conditions.
+    /// The whole chain of causes in one line, for events and conditions. The client's own errors repeat what is under them,
+    /// an answer of the server even as a dump: only what is under them is told.
     pub fn report(&self) -> String {
         let mut line = self.to_string();
         let mut cause = self.source();
         while let Some(error) = cause {
+            cause = error.source();
+            if error.is::<kube::Error>() && cause.is_some() {
+                continue;
+            }
             line.push_str(": ");
             line.push_str(&error.to_string());
-            cause = error.source();
         }
         line
     }
@@ -241,5 +245,10 @@ mod tests {
     fn a_report_names_the_whole_chain_once() {
         let failure = Failure::retry(std::io::Error::other("socket closed"));
         assert_eq!(failure.report(), "will be retried: socket closed");
+        let status = Status::failure("pods \"a\" not found", "NotFound").with_code(404);
+        let failure = Failure::from(kube::Error::Api(status.boxed()));
+        assert_eq!(failure.report(), "will be retried: pods \"a\" not found: NotFound");
+        let failure = Failure::from(kube::Error::Service("refused".into()));
+        assert_eq!(failure.report(), "will be retried: refused");
     }
 }

@@ -291,6 +291,11 @@ impl Runner {
                 tracing::debug!(%controller, %object, %error, "Reconcile waits.");
                 EventType::Normal
             }
+            // What passes with the next attempts is no news: conflicts, servers that restart.
+            Disposition::Retry if failures < REPORT_RETRIES_FROM => {
+                tracing::debug!(%controller, %object, %error, failures, "Reconcile failed and will be retried.");
+                EventType::Warning
+            }
             Disposition::Retry => {
                 tracing::warn!(%controller, %object, %error, failures, "Reconcile failed and will be retried.");
                 EventType::Warning

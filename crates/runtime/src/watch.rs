@@ -15,6 +15,8 @@ use hyperplane_seams::Random;
 
 use crate::{kind::Kind, metrics::Metrics, parsed::Parsed, store::Store};
 
+/// People hear of a watch that fails from this many failures in a row.
+const REPORT_FROM: u32 = 3;
 /// The first pause after a failed watch.
 const RETRY_BASE: Duration = Duration::from_millis(800);
 /// The longest pause; a server that comes back is noticed within this time.
@@ -95,7 +97,12 @@ impl<K: Kind> Watch<K> {
                     }
                     Err(error) => {
                         metrics.watch_restarted(&kind);
-                        tracing::warn!(%kind, error = %error, "Watch failed and will be retried.");
+                        // A server that restarts is back with one of the next attempts.
+                        if pauses.failures < REPORT_FROM {
+                            tracing::debug!(%kind, error = %error, "Watch failed and will be retried.");
+                        } else {
+                            tracing::warn!(%kind, error = %error, "Watch failed and will be retried.");
+                        }
                         store.note_restart(error.to_string());
                         tokio::time::sleep(pauses.next(&mut random)).await;
                         if is_gone(&error) {

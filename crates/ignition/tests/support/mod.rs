@@ -9,7 +9,7 @@
 #[path = "../../../api/tests/support/samples.rs"]
 mod samples;
 
-use std::{convert::Infallible, fmt::Debug, fs, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, convert::Infallible, fmt::Debug, fs, sync::Arc, time::Duration};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use http::{Method, Request, Response};
@@ -37,6 +37,16 @@ const NEVER: Duration = Duration::from_mins(2);
 pub async fn soon<T>(what: &str, coming: impl Future<Output = T>) -> T {
     let coming = tokio::time::timeout(NEVER, coming).await;
     coming.unwrap_or_else(|_| panic!("{what}: it never came"))
+}
+
+/// Waits until something is so.
+pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    soon(what, async {
+        while !is_so() {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    })
+    .await;
 }
 
 /// Tries until it works, and says at the end why it never did.
@@ -124,15 +134,55 @@ impl Cluster {
         self.refused.send_replace(count);
     }
 
+    /// Has the Secret of the token change, to a newer version than all before.
+    pub fn change_token(&self, version: &str, change: &Value) {
+        let mut object = token();
+        samples::merge(&mut object, change);
+        object["metadata"]["resourceVersion"] = version.into();
+        self.happen("secrets", json!({"type": "MODIFIED", "object": object}));
+    }
+
+    /// All events about the Secret of the token by a reason: their types and messages, and how often each was told.
+    pub fn events(&mut self, reason: &str) -> Vec<(String, String, u64)> {
+        self.catch_up();
+        let mut events: BTreeMap<String, Value> = BTreeMap::new();
+        for (path, body) in &self.seen {
+            let Some((_, name)) = path.split_once("/events") else {
+                continue;
+            };
+            let told: Value = serde_json::from_str(body).unwrap();
+            // One that is told again is changed under its name.
+            let name = told["metadata"]["name"]
+                .as_str()
+                .unwrap_or(name.trim_start_matches('/'))
+                .to_owned();
+            samples::merge(events.entry(name).or_default(), &told);
+        }
+        let is_meant = |event: &&Value| event["reason"] == reason && event["involvedObject"]["name"] == "token-one";
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let told = |event: &Value| {
+            (
+                text(&event["type"]),
+                text(&event["message"]),
+                event["count"].as_u64().unwrap(),
+            )
+        };
+        events.values().filter(is_meant).map(told).collect()
+    }
+
     /// How often a mark was written so far, or was to be.
     pub fn marks(&mut self) -> usize {
-        while let Ok(next) = self.patches.try_recv() {
-            self.seen.push(next);
-        }
+        self.catch_up();
         self.seen
             .iter()
             .filter(|(_, body)| body.contains("ignition-reached"))
             .count()
+    }
+
+    fn catch_up(&mut self) {
+        while let Ok(next) = self.patches.try_recv() {
+            self.seen.push(next);
+        }
     }
 
     /// A write to a Secret that says this. Writes are kept, because nobody knows which comes first.

@@ -15,7 +15,10 @@ use super::{
     plan::{Plan, plan},
     status::status,
 };
-use crate::{conditions::tests::machine, counts::wanted};
+use crate::{
+    conditions::tests::{change_in_place, machine},
+    counts::wanted,
+};
 
 const NOW: Timestamp = Timestamp::constant(1_800_000_000, 0);
 
@@ -203,17 +206,7 @@ fn labels_and_timeouts_roll_nobody() {
     world.finish();
     world.change("two");
     world.finish();
-    let template = &mut world.deployment.spec.template;
-    template
-        .metadata
-        .get_or_insert_default()
-        .labels
-        .insert("new".to_owned(), "label".to_owned());
-    template
-        .spec
-        .deletion
-        .get_or_insert_default()
-        .node_drain_timeout_seconds = Some(60);
+    change_in_place(&mut world.deployment.spec.template);
     world.run();
     assert_eq!(world.counts(), [("one".to_owned(), 0), ("two".to_owned(), 2)]);
     for (set, _) in world.sets.values() {

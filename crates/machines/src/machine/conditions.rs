@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hyperplane_api::{
     cluster_api::common::ConditionPolarity,
-    constants::{ConditionType, Reason, conditions::machine as types, reasons},
+    constants::{ConditionType, Reason, conditions::machine as types, ours, reasons},
 };
 use hyperplane_runtime::conditions::{Observation, merge};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
@@ -152,6 +152,7 @@ fn node_ready(facts: &Facts) -> Observation {
     let message = said.and_then(|said| said.message.as_deref()).map(bounded);
     let message = message.unwrap_or_default();
     match said.map(|said| said.status.as_str()) {
+        Some("True") if node.is_uninitialized() => fails(type_, reasons::NODE_NOT_READY, uninitialized()),
         Some("True") => holds(type_, reasons::NODE_READY, ""),
         Some("False") => fails(type_, reasons::NODE_NOT_READY, message),
         _ => unknown(type_, reasons::NODE_READY_UNKNOWN, message),
@@ -173,6 +174,9 @@ fn node_healthy(facts: &Facts) -> Observation {
             None => unclear.push(format!("Node.{condition} is not reported yet")),
         }
     }
+    if node.is_uninitialized() {
+        bad.push(uninitialized());
+    }
     if !bad.is_empty() {
         fails(type_, reasons::NODE_NOT_HEALTHY, bad.join("; "))
     } else if unclear.is_empty() {
@@ -180,6 +184,13 @@ fn node_healthy(facts: &Facts) -> Observation {
     } else {
         unknown(type_, reasons::NODE_HEALTHY_UNKNOWN, unclear.join("; "))
     }
+}
+
+fn uninitialized() -> String {
+    format!(
+        "Node has the taint {} until it has its labels and taints",
+        ours::UNINITIALIZED_TAINT
+    )
 }
 
 /// The node, or what a condition of it says where there is none to look at.

@@ -8,7 +8,9 @@ use kube::ResourceExt as _;
 use super::facts::{Facts, Infrastructure, NodeFacts};
 use crate::{drain::cordoned_for, nodes::NodeView};
 
-/// How often a node is looked for, or looked at until it is ready: a person waits for it.
+/// How often a node is looked for, or looked at until it is ready, at most and at least: a person waits for it, and the
+/// longer it takes the less a moment matters.
+const LOOK_SOONEST: Duration = Duration::from_secs(1);
 pub(crate) const LOOK_SOON: Duration = Duration::from_secs(10);
 /// How often a machine at rest is looked at, because its hosted cluster announces nothing.
 pub(crate) const LOOK_AT_REST: Duration = Duration::from_mins(1);
@@ -56,13 +58,23 @@ pub(crate) fn next_look(facts: &Facts) -> Option<Duration> {
         NodeFacts::Missing if facts.known_node().is_some() => Some(LOOK_AT_REST),
         // Nor does a cluster that has been silent for long.
         NodeFacts::Unseen(no_answer) if no_answer.is_lasting => Some(LOOK_AT_REST),
-        _ => Some(LOOK_SOON),
+        _ => Some(soon(facts)),
     }
 }
 
 /// How old an answer of the hosted cluster may be: half of the time until the next look.
-pub(crate) fn oldest_answer(is_at_rest: bool) -> Duration {
-    if is_at_rest { LOOK_AT_REST / 2 } else { LOOK_SOON / 2 }
+pub(crate) fn oldest_answer(facts: &Facts, is_at_rest: bool) -> Duration {
+    if is_at_rest { LOOK_AT_REST / 2 } else { soon(facts) / 2 }
+}
+
+/// A part of the time for which the machine has been there.
+fn soon(facts: &Facts) -> Duration {
+    let age = facts
+        .machine
+        .creation_timestamp()
+        .map(|made| facts.now.duration_since(made.0));
+    let age = age.and_then(|age| Duration::try_from(age).ok()).unwrap_or_default();
+    (age / 4).clamp(LOOK_SOONEST, LOOK_SOON)
 }
 
 /// The annotations of Cluster API that a node lacks or has otherwise.
@@ -114,6 +126,7 @@ fn instance_steps(facts: &Facts) -> Vec<Step> {
 
 #[cfg(test)]
 mod tests {
+    use jiff::SignedDuration;
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
@@ -209,8 +222,22 @@ mod tests {
             (json!({}), node(&not_ready), Some(LOOK_SOON)),
         ] {
             let mut known = facts(&machine_change);
+            known.now = known.machine.creation_timestamp().unwrap().0 + SignedDuration::from_mins(10);
             known.node = node;
             assert_eq!(next_look(&known), expected, "{:?}", known.node);
+        }
+    }
+
+    #[test]
+    fn a_new_machine_is_looked_at_more_often_than_an_old_one() {
+        let mut known = facts(&json!({"status": null}));
+        known.node = NodeFacts::Missing;
+        for (age, expected) in [(-5, 1), (0, 1), (4, 1), (12, 3), (40, 10), (4_000, 10)] {
+            known.now = known.machine.creation_timestamp().unwrap().0 + SignedDuration::from_secs(age);
+            let expected = Duration::from_secs(expected);
+            assert_eq!(next_look(&known), Some(expected), "{age} s");
+            assert_eq!(oldest_answer(&known, false), expected / 2, "{age} s");
+            assert_eq!(oldest_answer(&known, true), LOOK_AT_REST / 2);
         }
     }
 

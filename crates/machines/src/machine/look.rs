@@ -83,7 +83,10 @@ impl Machines {
             return NodeFacts::Unidentified;
         };
         let is_at_rest = !is_deleted && holds(facts.conditions(), types::NODE_READY.as_str());
-        let list = self.hosted.list(namespace, facts.now, oldest_answer(is_at_rest)).await;
+        let list = self
+            .hosted
+            .list(namespace, facts.now, oldest_answer(facts, is_at_rest))
+            .await;
         match list {
             Err(no_answer) => NodeFacts::Unseen(no_answer),
             Ok(list) => match list.find(provider_id, facts.known_node()) {

@@ -1,14 +1,13 @@
 //! What is known of the nodes of one hosted cluster at one moment. Pure; a Node is read only as far as machines care.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::collections::BTreeMap;
 
 use hyperplane_api::constants::ours;
+use hyperplane_runtime::view_of_kind;
 use k8s_openapi::{
-    ClusterResourceScope,
-    api::core::v1::{AttachedVolume, Node, NodeCondition, NodeSystemInfo},
+    api::core::v1::{AttachedVolume, Node, NodeCondition, NodeSystemInfo, Taint},
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
-use kube::Resource;
 use serde::{Deserialize, Serialize};
 
 /// A Node without images, addresses, capacities and owners of fields, which are most of it.
@@ -27,6 +26,7 @@ pub(crate) struct NodeViewSpec {
     #[serde(rename = "providerID")]
     pub(crate) provider_id: Option<String>,
     pub(crate) unschedulable: Option<bool>,
+    pub(crate) taints: Option<Vec<Taint>>,
 }
 
 /// What a node reports.
@@ -38,34 +38,7 @@ pub(crate) struct NodeViewStatus {
     pub(crate) volumes_attached: Option<Vec<AttachedVolume>>,
 }
 
-impl Resource for NodeView {
-    type DynamicType = ();
-    type Scope = ClusterResourceScope;
-
-    fn kind((): &()) -> Cow<'_, str> {
-        Node::kind(&())
-    }
-
-    fn group((): &()) -> Cow<'_, str> {
-        Node::group(&())
-    }
-
-    fn version((): &()) -> Cow<'_, str> {
-        Node::version(&())
-    }
-
-    fn plural((): &()) -> Cow<'_, str> {
-        Node::plural(&())
-    }
-
-    fn meta(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-
-    fn meta_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
-    }
-}
+view_of_kind!(NodeView, Node);
 
 impl NodeView {
     /// Its name.
@@ -79,10 +52,19 @@ impl NodeView {
         conditions.find(|condition| condition.type_ == type_)
     }
 
-    /// Whether it says that it is ready.
+    /// Whether it says that it is ready, and takes the pods that are meant for it.
     pub(crate) fn is_ready(&self) -> bool {
-        self.condition("Ready")
-            .is_some_and(|condition| condition.status == "True")
+        let says = self
+            .condition("Ready")
+            .is_some_and(|condition| condition.status == "True");
+        says && !self.is_uninitialized()
+    }
+
+    /// Whether it still has the taint that it registered with, which goes when it has its labels and taints: until then it
+    /// is given no pods, and stands for no other node.
+    pub(crate) fn is_uninitialized(&self) -> bool {
+        let mut taints = self.spec.taints.iter().flatten();
+        taints.any(|taint| taint.key == ours::UNINITIALIZED_TAINT)
     }
 
     /// Whether its kubelet has fallen silent: the node controller of Kubernetes then writes Unknown.

@@ -23,7 +23,10 @@ use super::{
     going::Going,
     plan::{Plan, plan},
 };
-use crate::{InfrastructureKind, conditions::tests::machine};
+use crate::{
+    InfrastructureKind,
+    conditions::tests::{change_in_place, machine},
+};
 
 fn set(replicas: usize, annotations: &Value) -> MachineSet {
     serde_json::from_value(json!({
@@ -247,17 +250,7 @@ fn nothing_is_made_for_a_cluster_that_goes_or_where_another_set_does() {
 #[test]
 fn timeouts_reach_machines_that_exist_and_labels_do_not() {
     let mut changed = set(1, &json!({}));
-    let template = &mut changed.spec.template;
-    template
-        .metadata
-        .get_or_insert_default()
-        .labels
-        .insert("new".to_owned(), "label".to_owned());
-    template
-        .spec
-        .deletion
-        .get_or_insert_default()
-        .node_drain_timeout_seconds = Some(60);
+    change_in_place(&mut changed.spec.template);
     let mut there = numbered(0, "Available");
     let plan = planned(&seen(changed.clone(), vec![there.clone()]));
     let expected = json!({"spec": {"deletion": {"nodeDrainTimeoutSeconds": 60,

@@ -85,9 +85,9 @@ async fn a_cluster_tells_what_it_consists_of() {
     assert_eq!(good.phase, Some(ClusterPhase::Provisioned));
     assert_eq!(good.observed_generation, cluster.metadata.generation);
     assert_eq!(told(&world).await["Available"], "True");
-    let position = world.position();
+    let position = world.ground.position();
     world.pass(900).await;
-    assert_eq!(world.writes_since(position), [""; 0]);
+    assert_eq!(world.ground.writes_since(position), [""; 0]);
     world.say::<HostedControlPlane>("a", serving("False")).await;
     world.delete::<KubevirtCluster>("c").await;
     world.pass(5).await;
@@ -97,7 +97,7 @@ async fn a_cluster_tells_what_it_consists_of() {
         assert_eq!(bad[type_], "False", "{type_}");
     }
     assert_eq!(bad["ControlPlaneInitialized"], "True");
-    assert_eq!(world.refusals(), [""; 0]);
+    assert_eq!(world.ground.refusals(), [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -129,7 +129,7 @@ async fn nobody_empties_nodes_of_a_cluster_that_goes() {
     );
     assert_eq!(world.pods().await, ["db-0"], "nobody evicted it");
     assert!(world.here::<Cluster>().get_opt("c").await.unwrap().is_none());
-    assert_eq!(world.refusals(), [""; 0]);
+    assert_eq!(world.ground.refusals(), [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -168,8 +168,8 @@ async fn a_finalizer_that_another_manager_left_is_taken_off_after_the_last_machi
     let cluster = world.here::<Cluster>().get("c").await.unwrap();
     let others = cluster.metadata.finalizers.unwrap_or_default();
     assert_eq!(others, ["example.com/other"], "and no other finalizer");
-    let position = world.position();
+    let position = world.ground.position();
     world.pass(300).await;
-    assert_eq!(world.writes_since(position), [""; 0]);
-    assert_eq!(world.refusals(), [""; 0]);
+    assert_eq!(world.ground.writes_since(position), [""; 0]);
+    assert_eq!(world.ground.refusals(), [""; 0]);
 }

@@ -36,10 +36,20 @@ async fn scale_to_zero(world: &World) {
     world.change::<MachineDeployment>("pool", none).await;
 }
 
+/// A machine waits for a pod that a budget holds, names both, and is gone with its node once that lets go.
+async fn goes_once_its_budget_allows_it(world: &World, name: &str, pod: &str) {
+    world.pass(60).await;
+    let words = deleting(world, name).await;
+    let held = format!("pod shop/{pod} is held by PodDisruptionBudget shop/db");
+    assert!(words.ends_with(&held), "{words}");
+    world.allow("db", 1).await;
+    world.pass(90).await;
+    assert!(world.machines().await.is_empty() && world.nodes().await.is_empty());
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_budget_in_the_way_is_named_and_given_up_in_time() {
-    let world = World::settled(1, patience(600)).await;
-    let name = world.names().await.remove(0);
+    let (world, name) = World::of_one(patience(600)).await;
     world.budget("db", "db", 0).await;
     world.run_pod(&name, "db-0", labelled("db")).await;
     world.run_pod(&name, "web-0", labelled("web")).await;
@@ -61,10 +71,10 @@ async fn a_budget_in_the_way_is_named_and_given_up_in_time() {
     );
     assert!(!is_open(&world, &name).await);
     assert_eq!(world.nodes().await[&name].annotations()[MARK], name);
-    let position = world.position();
+    let position = world.ground.position();
     world.pass(400).await;
     assert_eq!(world.names().await, [name.as_str()], "it has ten minutes");
-    let mut writes = world.writes_since(position);
+    let mut writes = world.ground.writes_since(position);
     // The runner counts that it waits.
     writes.retain(|write| !write.contains("\"events\""));
     assert_eq!(writes, [""; 0], "a look that finds nothing new writes nothing");
@@ -76,13 +86,12 @@ async fn a_budget_in_the_way_is_named_and_given_up_in_time() {
         "{told:?}"
     );
     assert_eq!(world.events("FailedDrainNode").await.len(), 1);
-    assert_eq!(world.refusals(), [""; 0]);
+    assert_eq!(world.ground.refusals(), [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_budget_that_is_spent_is_waited_for_and_two_are_one_too_many() {
-    let world = World::settled(1, json!({})).await;
-    let name = world.names().await.remove(0);
+    let (world, name) = World::of_one(json!({})).await;
     world.budget("db", "db", 0).await;
     world.budget("also-db", "db", 1).await;
     world.run_pod(&name, "db-0", labelled("db")).await;
@@ -93,30 +102,14 @@ async fn a_budget_that_is_spent_is_waited_for_and_two_are_one_too_many() {
         words.contains("PodDisruptionBudgets shop/also-db and shop/db: a pod may belong to one only"),
         "{words}"
     );
-    let budgets: kube::Api<k8s_openapi::api::policy::v1::PodDisruptionBudget> =
-        kube::Api::namespaced(world.hosted.clone(), "shop");
-    drop(
-        budgets
-            .delete("also-db", &kube::api::DeleteParams::default())
-            .await
-            .unwrap(),
-    );
-    world.pass(60).await;
-    let words = deleting(&world, &name).await;
-    assert!(
-        words.ends_with("pod shop/db-0 is held by PodDisruptionBudget shop/db"),
-        "{words}"
-    );
-    world.allow("db", 1).await;
-    world.pass(90).await;
-    assert!(world.machines().await.is_empty() && world.nodes().await.is_empty());
+    world.delete_budget("also-db").await;
+    goes_once_its_budget_allows_it(&world, &name, "db-0").await;
     assert!(world.pods().await.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_eviction_that_nobody_answers_is_named_and_keeps_no_other_pod() {
-    let world = World::settled(1, patience(300)).await;
-    let name = world.names().await.remove(0);
+    let (world, name) = World::of_one(patience(300)).await;
     for pod in ["a-web", "slow-1", "slow-2", "slow-3", "slow-4", "z-web"] {
         world.run_pod(&name, pod, labelled("web")).await;
     }
@@ -139,8 +132,7 @@ async fn an_eviction_that_nobody_answers_is_named_and_keeps_no_other_pod() {
 
 #[tokio::test(start_paused = true)]
 async fn pods_on_a_node_whose_kubelet_is_silent_are_told_to_go_and_not_waited_for() {
-    let world = World::settled(1, json!({})).await;
-    let name = world.names().await.remove(0);
+    let (world, name) = World::of_one(json!({})).await;
     world.report(&name, "Unknown").await;
     // Nobody is there to end them.
     world.run_pod(&name, "silent-0", labelled("web")).await;
@@ -149,30 +141,18 @@ async fn pods_on_a_node_whose_kubelet_is_silent_are_told_to_go_and_not_waited_fo
     world.run_pod(&name, "silent-db", labelled("db")).await;
     world.attach(&name, &["disk"]).await;
     scale_to_zero(&world).await;
-    world.pass(60).await;
-    let words = deleting(&world, &name).await;
-    assert!(
-        words.ends_with("pod shop/silent-db is held by PodDisruptionBudget shop/db"),
-        "budgets hold on silent nodes, too: {words}"
-    );
-    world.allow("db", 1).await;
-    world.pass(90).await;
-    assert!(world.machines().await.is_empty() && world.nodes().await.is_empty());
+    // Budgets hold on silent nodes, too.
+    goes_once_its_budget_allows_it(&world, &name, "silent-db").await;
     assert_eq!(world.pods().await.len(), 3, "they ended with the instance");
 }
 
 #[tokio::test(start_paused = true)]
 async fn many_pods_that_ended_hide_none_that_runs() {
-    let world = World::settled(1, patience(600)).await;
-    let name = world.names().await.remove(0);
-    let pods: kube::Api<k8s_openapi::api::core::v1::Pod> = kube::Api::namespaced(world.hosted.clone(), "shop");
+    let (world, name) = World::of_one(patience(600)).await;
     for number in 0..510 {
         let pod = format!("a-{number:03}");
         world.run_pod(&name, &pod, labelled("job")).await;
-        let ended = kube::api::Patch::Merge(json!({"status": {"phase": "Succeeded"}}));
-        pods.patch_status(&pod, &kube::api::PatchParams::default(), &ended)
-            .await
-            .unwrap();
+        world.complete_pod(&pod).await;
     }
     world.budget("db", "db", 0).await;
     world.run_pod(&name, "z-db", labelled("db")).await;
@@ -208,8 +188,7 @@ async fn a_cordon_of_others_stays_and_ours_goes_with_a_machine_that_was_let_go()
 #[tokio::test(start_paused = true)]
 async fn hooks_and_volumes_are_waited_for() {
     let timeout = json!({"spec": {"template": {"spec": {"deletion": {"nodeVolumeDetachTimeoutSeconds": 300}}}}});
-    let world = World::settled(1, timeout).await;
-    let name = world.names().await.remove(0);
+    let (world, name) = World::of_one(timeout).await;
     let hooks =
         ["pre-drain", "pre-terminate"].map(|hook| format!("{hook}.delete.hook.machine.cluster.x-k8s.io/backup"));
     let both = json!({"metadata": {"annotations": {(hooks[0].as_str()): "", (hooks[1].as_str()): ""}}});
@@ -231,13 +210,12 @@ async fn hooks_and_volumes_are_waited_for() {
     world.change::<Machine>(&name, remove(&hooks[1])).await;
     world.pass(60).await;
     assert!(world.machines().await.is_empty() && world.instances().await.is_empty());
-    assert_eq!(world.refusals(), [""; 0]);
+    assert_eq!(world.ground.refusals(), [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn volumes_of_pods_that_stay_are_not_waited_for() {
-    let world = World::settled(1, json!({})).await;
-    let name = world.names().await.remove(0);
+    let (world, name) = World::of_one(json!({})).await;
     world.volume("logs", "v-1").await;
     let volumes = json!([{"name": "logs", "persistentVolumeClaim": {"claimName": "logs"}}]);
     world

@@ -45,10 +45,10 @@ async fn machines_become_nodes_and_then_nothing_is_written() {
         (Some(3), Some(3))
     );
     assert_eq!(status.versions.len(), 1);
-    let position = world.position();
+    let position = world.ground.position();
     world.pass(900).await;
-    assert_eq!(world.writes_since(position), [""; 0]);
-    assert_eq!(world.refusals(), [""; 0]);
+    assert_eq!(world.ground.writes_since(position), [""; 0]);
+    assert_eq!(world.ground.refusals(), [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -96,7 +96,7 @@ async fn another_template_replaces_machines_within_bounds() {
     world.change::<MachineDeployment>("pool", other_data("three")).await;
     world.pass(400).await;
     assert_eq!(world.sets().await.len(), 2);
-    assert_eq!(world.refusals(), [""; 0]);
+    assert_eq!(world.ground.refusals(), [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -138,7 +138,7 @@ async fn a_deployment_goes_with_everything_that_it_made() {
     assert!(world.instances().await.is_empty() && world.nodes().await.is_empty());
     let left = world.here::<MachineDeployment>().get_opt("pool").await.unwrap();
     assert!(left.is_none(), "{left:?}");
-    assert_eq!(world.refusals(), [""; 0]);
+    assert_eq!(world.ground.refusals(), [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -174,9 +174,9 @@ async fn what_keeps_machines_from_being_made_is_told() {
         deployment.starts_with("True") && deployment.contains(told),
         "{deployment}"
     );
-    let position = world.position();
+    let position = world.ground.position();
     world.pass(300).await;
-    let mut writes = world.writes_since(position);
+    let mut writes = world.ground.writes_since(position);
     writes.retain(|write| !write.contains("\"events\""));
     assert_eq!(writes, [""; 0]);
 }
@@ -214,5 +214,5 @@ async fn what_lost_its_owner_is_taken_over() {
     let found = world.sets().await;
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].owner_references()[0].kind, "MachineDeployment");
-    assert_eq!(world.refusals(), [""; 0]);
+    assert_eq!(world.ground.refusals(), [""; 0]);
 }

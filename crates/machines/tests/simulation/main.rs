@@ -6,6 +6,8 @@
 mod clusters;
 mod drains;
 mod faults;
+mod ground;
+mod hosted;
 mod life;
 mod repairs;
 #[path = "../../../api/tests/support/samples.rs"]

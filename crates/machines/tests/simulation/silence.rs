@@ -28,8 +28,7 @@ async fn a_silent_cluster_holds_up_nobody_else() {
 
 #[tokio::test(start_paused = true)]
 async fn our_cordon_goes_although_its_cluster_was_silent_when_the_machine_went() {
-    let world = World::settled(1, json!({})).await;
-    let name = world.names().await.remove(0);
+    let (world, name) = World::of_one(json!({})).await;
     world.budget("db", "db", 0).await;
     world.run_pod(&name, "db-0", json!({"labels": {"app": "db"}})).await;
     world.delete::<Machine>(&name).await;

@@ -131,6 +131,26 @@ fn what_the_provider_says_is_passed_on() {
 }
 
 #[test]
+fn a_node_without_its_labels_and_taints_stands_for_no_other() {
+    let mut known = facts(&json!({}));
+    let status = |known: &Facts, type_: &str| {
+        let conditions = observe(known, None);
+        let found = conditions.iter().find(|found| found.type_ == type_).unwrap();
+        (found.status.clone(), found.message.clone())
+    };
+    let taint = json!({"spec": {"taints": [{"key": "hyperplane.dev/uninitialized", "effect": "NoSchedule"}]}});
+    known.node = node(&taint);
+    for type_ in ["NodeReady", "NodeHealthy", "Ready", "Available"] {
+        let (status, message) = status(&known, type_);
+        assert_eq!(status, "False", "{type_}: {message}");
+    }
+    assert!(status(&known, "NodeReady").1.contains("hyperplane.dev/uninitialized"));
+    let other = json!({"spec": {"taints": [{"key": "gpu", "effect": "NoSchedule"}]}});
+    known.node = node(&other);
+    assert_eq!(status(&known, "Available").0, "True");
+}
+
+#[test]
 fn nodes_in_each_state() {
     let only = |type_: &str, status: &str| {
         let mut all = vec![json!({"type": type_, "status": status})];
