@@ -16,6 +16,7 @@ pub mod resource;
 pub mod scheduling;
 pub mod schema;
 pub mod text;
+pub mod unused;
 
 use resource::{Defined, KindDefinition};
 

@@ -8,7 +8,9 @@ use hyperplane_api::{
         capabilities::OptionalCapability,
         hosted_cluster::{ClusterId, HostedCluster, HostedClusterSpec, InfraId},
         networking::{Cidr, NetworkType},
+        operator_configuration::aws_load_balancer::EipAllocation,
         ours::{DistributionVersion, distribution_version},
+        platform::{azure::container_registry::AzureManagedIdentityId, gcp::workload_identity::GcpWorkloadPoolId},
         platform_type::PlatformType,
     },
     schema::FeatureSet,
@@ -18,6 +20,9 @@ use serde_json::{Value, json};
 
 /// How a type parses, a text, and the rule that it breaks, if any.
 type Case = (fn(&str) -> Result<(), String>, &'static str, Option<&'static str>);
+
+/// In the case that Azure's tools write now and then.
+const MANAGED_IDENTITY: &str = "/subscriptions/0a1b2c3d-0000-4000-8000-000000000001/resourcegroups/blue/providers/MICROSOFT.ManagedIdentity/userAssignedIdentities/registry-puller";
 
 #[test]
 fn parse_applies_the_rules_and_names_the_one_that_breaks() {
@@ -40,6 +45,20 @@ fn parse_applies_the_rules_and_names_the_one_that_breaks() {
         (parse::<DistributionVersion>, "4.1.0-3", None),
         (parse::<DistributionVersion>, "v1.36.4+k0s.0", None),
         (parse::<DistributionVersion>, "4.1.0 ", Some("must be a version")),
+        (parse::<AzureManagedIdentityId>, MANAGED_IDENTITY, None),
+        (
+            parse::<AzureManagedIdentityId>,
+            "/subscriptions/0a1b2c3d-0000-4000-8000-000000000001/resourceGroups/blue/providers/Microsoft.ManagedIdentity/identities/registry-puller",
+            Some("must be /subscriptions/A/resourceGroups/B"),
+        ),
+        (parse::<GcpWorkloadPoolId>, "pool-1", None),
+        (parse::<GcpWorkloadPoolId>, "gcp-1", Some("belong to Google")),
+        (parse::<EipAllocation>, "eipalloc-0123456789abcdefF", None),
+        (
+            parse::<EipAllocation>,
+            "eipalloc-0123456789abcdefg",
+            Some("must end with 17 hexadecimal digits"),
+        ),
     ];
     for (parse, text, expected) in cases {
         match (parse(text), expected) {

@@ -4,33 +4,40 @@
 use hyperplane_api::constants::groups;
 use k8s_openapi::api::rbac::v1::PolicyRule;
 
+/// The group of monitors.
+pub const MONITORING: &str = "monitoring.coreos.com";
+
 /// The verbs of those who only look.
 pub const READ: &[&str] = &["get", "list", "watch"];
-/// The verbs of those who make, change and remove.
-pub const WRITE: &[&str] = &["create", "delete", "get", "list", "patch", "update", "watch"];
+/// The verbs of those who keep a copy of everything.
+pub const WATCH: &[&str] = &["list", "watch"];
+/// The verbs of those who make and change. All changes are patches.
+pub const MAKE: &[&str] = &["create", "list", "patch", "watch"];
+/// The verbs of those who make, change and remove. Whoever meets a conflict looks what is there.
+pub const WRITE: &[&str] = &["create", "delete", "get", "list", "patch", "watch"];
+/// The verbs of those who report: a status is patched.
+pub const REPORT: &[&str] = &["patch"];
 
 /// The control-plane operator: it writes everything that components consist of, and hands on rights to them, but never
 /// beyond the namespace.
 pub fn control_plane_operator_rules() -> Vec<PolicyRule> {
-    let mut rules = component_rules();
-    rules.extend([
-        rule("", &["endpoints", "persistentvolumeclaims", "pods"], READ),
+    let mut rules = vec![
+        rule("", &["configmaps", "secrets", "serviceaccounts", "services"], WRITE),
         // Those who make load balancers say only there why one does not come.
         rule("", &["events"], &["list"]),
-        rule("apps", &["replicasets"], READ),
-        rule(groups::DISCOVERY, &["endpointslices"], READ),
+        rule("apps", &["deployments", "statefulsets"], WRITE),
+        rule("batch", &["cronjobs", "jobs"], WATCH),
+        rule(MONITORING, &["podmonitors", "servicemonitors"], WRITE),
+        rule("policy", &["poddisruptionbudgets"], WRITE),
         rule(
             groups::HYPERSHIFT,
             &["hostedcontrolplanes"],
-            &["get", "list", "patch", "update", "watch"],
+            &["get", "list", "patch", "watch"],
         ),
         rule(groups::HYPERSHIFT, &["hostedcontrolplanes/finalizers"], &["update"]),
-        rule(
-            groups::HYPERSHIFT,
-            &["hostedcontrolplanes/status"],
-            &["patch", "update"],
-        ),
-    ]);
+        rule(groups::HYPERSHIFT, &["hostedcontrolplanes/status"], REPORT),
+    ];
+    rules.extend(driver_rules());
     rules.extend(housekeeping_rules());
     rules
 }
@@ -39,12 +46,12 @@ pub fn control_plane_operator_rules() -> Vec<PolicyRule> {
 pub fn pki_operator_rules() -> Vec<PolicyRule> {
     let mut rules = vec![
         // Deletion is for a kubeconfig whose name the user took back.
-        rule("", &["secrets"], &["create", "delete", "get", "list", "patch", "watch"]),
-        rule("", &["configmaps"], &["create", "get", "list", "patch", "watch"]),
+        rule("", &["secrets"], WRITE),
+        rule("", &["configmaps"], MAKE),
         // The addresses that load balancers got.
-        rule("", &["services"], READ),
-        rule(groups::HYPERSHIFT, &["hostedcontrolplanes"], READ),
-        rule(groups::HYPERSHIFT, &["hostedcontrolplanes/status"], &["patch"]),
+        rule("", &["services"], WATCH),
+        rule(groups::HYPERSHIFT, &["hostedcontrolplanes"], WATCH),
+        rule(groups::HYPERSHIFT, &["hostedcontrolplanes/status"], REPORT),
         // An owner that blocks until its dependents are gone may be named only by who may change its finalizers
         // (kubernetes, plugin/pkg/admission/gc).
         rule(groups::HYPERSHIFT, &["hostedcontrolplanes/finalizers"], &["update"]),
@@ -56,65 +63,36 @@ pub fn pki_operator_rules() -> Vec<PolicyRule> {
 /// The config operator: it reads what it carries into the hosted cluster, and reports.
 pub fn config_operator_rules() -> Vec<PolicyRule> {
     let mut rules = vec![
-        rule("", &["configmaps"], WRITE),
-        rule("", &["endpoints", "pods", "secrets", "services"], READ),
-        rule("apps", &["deployments", "statefulsets"], READ),
-        rule(
-            groups::CLUSTER_API,
-            &["machinedeployments", "machines", "machinesets"],
-            &["get", "list", "patch", "watch"],
-        ),
-        rule(
-            groups::HYPERSHIFT,
-            &["controlplanecomponents", "hostedcontrolplanes"],
-            READ,
-        ),
-        rule(groups::HYPERSHIFT, &["hostedcontrolplanes/finalizers"], &["update"]),
-        rule(
-            groups::HYPERSHIFT,
-            &["hostedcontrolplanes/status"],
-            &["patch", "update"],
-        ),
+        rule("", &["configmaps", "secrets", "services"], WATCH),
+        rule(groups::CLUSTER_API, &["machines"], WATCH),
+        rule(groups::HYPERSHIFT, &["hostedcontrolplanes"], WATCH),
+        rule(groups::HYPERSHIFT, &["hostedcontrolplanes/status"], REPORT),
     ];
     rules.extend(housekeeping_rules());
     rules
 }
 
-/// Everything that components consist of, with their reports.
-pub fn component_rules() -> Vec<PolicyRule> {
+/// What everybody needs who drives components, of whatever they consist: their reports, and the rights that they are given.
+pub fn driver_rules() -> Vec<PolicyRule> {
     vec![
-        rule("", &["configmaps", "secrets", "serviceaccounts", "services"], WRITE),
-        rule("apps", &["deployments", "statefulsets"], WRITE),
-        rule("batch", &["cronjobs", "jobs"], WRITE),
         rule(groups::HYPERSHIFT, &["controlplanecomponents"], WRITE),
-        rule(
-            groups::HYPERSHIFT,
-            &["controlplanecomponents/status"],
-            &["patch", "update"],
-        ),
-        rule(
-            "monitoring.coreos.com",
-            &["podmonitors", "prometheusrules", "servicemonitors"],
-            WRITE,
-        ),
-        rule("policy", &["poddisruptionbudgets"], WRITE),
+        rule(groups::HYPERSHIFT, &["controlplanecomponents/status"], REPORT),
         rule(groups::RBAC, &["rolebindings", "roles"], WRITE),
         // Whoever grants a right must have it, or may hand on any.
         rule(groups::RBAC, &["roles"], &["bind", "escalate"]),
     ]
 }
 
-/// What every operator does besides its work.
+/// What every operator does besides its work: it says what happened, and holds a lease in its namespace.
 pub fn housekeeping_rules() -> Vec<PolicyRule> {
-    vec![
-        rule("", &["events"], &["create", "patch"]),
-        rule(
-            "coordination.k8s.io",
-            &["leases"],
-            &["create", "get", "patch", "update"],
-        ),
-        rule(groups::EVENTS, &["events"], &["create", "patch"]),
-    ]
+    let mut rules = event_rules();
+    rules.push(rule("coordination.k8s.io", &["leases"], &["create", "get", "update"]));
+    rules
+}
+
+/// Saying what happened.
+pub fn event_rules() -> Vec<PolicyRule> {
+    vec![rule("", &["events"], &["create", "patch"])]
 }
 
 /// One rule.

@@ -5,13 +5,17 @@ use std::{borrow::Cow, collections::BTreeMap, fmt, sync::Arc};
 use hyperplane_api::{
     constants::{Annotation, annotations, ours},
     hypershift::{
-        availability::AvailabilityPolicy, hosted_control_plane::HostedControlPlane, networking::ClusterNetworking,
+        availability::AvailabilityPolicy,
+        configuration::{
+            ClusterConfiguration, api_server::ApiServerConfiguration, authentication::AuthenticationConfiguration,
+        },
+        hosted_control_plane::HostedControlPlane,
+        networking::ClusterNetworking,
         platform_type::PlatformType,
     },
 };
 use hyperplane_planner::{release::Release, version::Version};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use serde_json::Value;
 
 use crate::infrastructure::Infrastructure;
 
@@ -94,19 +98,26 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// A part of the configuration by its path, such as `["featureGate", "customNoUpgrade"]`; null where it is absent.
-    pub fn configuration(&self, path: &[&str]) -> &'a Value {
-        let configuration = self.control_plane.spec.configuration.as_ref();
-        let root = match path.first() {
-            Some(&"apiServer") => {
-                let api_server = configuration.and_then(|configuration| configuration.api_server.as_ref());
-                let part = api_server.zip(path.get(1)).and_then(|(part, key)| part.rest.get(*key));
-                return part.map_or(&Value::Null, |value| descend(value, path.get(2..).unwrap_or_default()));
-            }
-            Some(key) => configuration.and_then(|configuration| configuration.rest.get(*key)),
-            None => None,
-        };
-        root.map_or(&Value::Null, |value| descend(value, &path[1..]))
+    /// The configuration, where there is one.
+    pub fn configuration(&self) -> Option<&'a ClusterConfiguration> {
+        self.control_plane.spec.configuration.as_deref()
+    }
+
+    /// The part of the configuration that concerns the API servers.
+    pub fn api_server(&self) -> Option<&'a ApiServerConfiguration> {
+        self.configuration()?.api_server.as_ref()
+    }
+
+    /// The part of the configuration that says where users come from.
+    pub fn authentication(&self) -> Option<&'a AuthenticationConfiguration> {
+        self.configuration()?.authentication.as_ref()
+    }
+
+    /// The ports that Services of type NodePort take, where they are chosen.
+    pub fn node_ports(&self) -> Option<&'a str> {
+        let configuration = self.control_plane.spec.configuration.as_deref();
+        let network = configuration.and_then(|configuration| configuration.network.as_ref());
+        network.and_then(|network| network.service_node_port_range.as_deref())
     }
 
     /// The image that the components of the management side are asked to be of.
@@ -128,10 +139,6 @@ impl<'a> Inputs<'a> {
 pub fn has_dedicated_operators<K: kube::Resource>(control_plane: &K) -> bool {
     ours::TENANT_OPERATORS.of(control_plane) == Some(DEDICATED_OPERATORS)
         || annotations::CONTROL_PLANE_OPERATOR_IMAGE.of(control_plane).is_some()
-}
-
-fn descend<'a>(value: &'a Value, path: &[&str]) -> &'a Value {
-    path.iter().fold(value, |value, key| &value[*key])
 }
 
 /// What is known of the management cluster.

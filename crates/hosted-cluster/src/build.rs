@@ -11,7 +11,11 @@ mod rbac;
 #[cfg(test)]
 mod tests;
 
-use hyperplane_api::hypershift::{hosted_cluster::HostedCluster, hosted_control_plane::HostedControlPlane};
+use hyperplane_api::{
+    constants::ours,
+    hypershift::{hosted_cluster::HostedCluster, hosted_control_plane::HostedControlPlane},
+};
+use hyperplane_components::has_dedicated_operators;
 use hyperplane_platforms::{Infrastructure, Platform};
 use k8s_openapi::api::{
     core::v1::{ConfigMap, Namespace, Secret, ServiceAccount},
@@ -117,6 +121,12 @@ pub(crate) fn preview(case: &Case<'_>) -> HostedControlPlane {
 }
 
 impl Blueprint<'_> {
+    /// Whether the operators of this control plane run in its namespace: as its cluster says, or as all of them do.
+    fn has_dedicated_operators(&self) -> bool {
+        let is_usual = self.settings.dedicates_operators && ours::TENANT_OPERATORS.of(self.cluster).is_none();
+        is_usual || has_dedicated_operators(self.cluster)
+    }
+
     /// Metadata of an object in the namespace of the control plane.
     pub(crate) fn metadata(&self, name: &str) -> k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
         metadata::in_namespace(self.cluster, self.namespace, name)

@@ -10,9 +10,9 @@ use hyperplane_api::{
     hypershift::hosted_cluster::HostedCluster,
 };
 use hyperplane_platforms::{Choices, Chosen};
-use hyperplane_runtime::{Random, conditions};
+use hyperplane_runtime::{Random, conditions, view_of_kind};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::{Resource, ResourceExt as _};
+use kube::ResourceExt as _;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -29,34 +29,7 @@ pub(crate) struct Defaults {
     spec: Value,
 }
 
-impl Resource for Defaults {
-    type DynamicType = ();
-    type Scope = <HostedCluster as Resource>::Scope;
-
-    fn kind((): &()) -> std::borrow::Cow<'_, str> {
-        HostedCluster::kind(&())
-    }
-
-    fn group((): &()) -> std::borrow::Cow<'_, str> {
-        HostedCluster::group(&())
-    }
-
-    fn version((): &()) -> std::borrow::Cow<'_, str> {
-        HostedCluster::version(&())
-    }
-
-    fn plural((): &()) -> std::borrow::Cow<'_, str> {
-        HostedCluster::plural(&())
-    }
-
-    fn meta(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-
-    fn meta_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
-    }
-}
+view_of_kind!(Defaults, HostedCluster);
 
 /// What is to be written, if anything is missing.
 #[derive(Clone, Debug, PartialEq)]

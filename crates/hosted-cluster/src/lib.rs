@@ -26,6 +26,7 @@ mod metadata;
 mod names;
 mod network;
 mod nodes;
+mod operator_image;
 mod reconciler;
 mod recovery;
 mod references;
@@ -48,7 +49,7 @@ use hyperplane_runtime::{Manager, Scope, Watch};
 
 pub use self::{
     build::manager_rules,
-    names::control_plane_namespace,
+    names::{control_plane_namespace, secrets_beside},
     settings::{HostedClusterSettings, ManagementNetworks, ServedKinds},
     validate::rules,
 };

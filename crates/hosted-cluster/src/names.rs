@@ -25,28 +25,37 @@ pub(crate) fn title(cluster: &HostedCluster) -> String {
     format!("{}/{}", cluster.namespace().unwrap_or_default(), cluster.name_any())
 }
 
+/// Every Secret beside a cluster of this name that we make once its control plane has what is in it: the administrator's
+/// kubeconfig, the same for the further name of the API server, and the password of the first user.
+pub fn secrets_beside(name: &str) -> [String; 3] {
+    [
+        format!("{name}-admin-kubeconfig"),
+        format!("{name}-custom-admin-kubeconfig"),
+        format!("{name}-kubeadmin-password"),
+    ]
+}
+
+/// The Secrets beside this cluster.
+pub(crate) fn beside(cluster: &HostedCluster) -> [String; 3] {
+    secrets_beside(&cluster.name_any())
+}
+
 /// The Secret beside the cluster with the administrator's kubeconfig.
 pub(crate) fn admin_kubeconfig(cluster: &HostedCluster) -> String {
-    format!("{}-admin-kubeconfig", cluster.name_any())
+    let [admin, _, _] = beside(cluster);
+    admin
 }
 
 /// The Secret beside the cluster with the administrator's kubeconfig for the further name of the API server.
 pub(crate) fn custom_kubeconfig(cluster: &HostedCluster) -> String {
-    format!("{}-custom-admin-kubeconfig", cluster.name_any())
+    let [_, custom, _] = beside(cluster);
+    custom
 }
 
 /// The Secret beside the cluster with the password of its first user.
 pub(crate) fn kubeadmin_password(cluster: &HostedCluster) -> String {
-    format!("{}-kubeadmin-password", cluster.name_any())
-}
-
-/// Every Secret beside the cluster that we make once its control plane has what is in it.
-pub(crate) fn beside(cluster: &HostedCluster) -> [String; 3] {
-    [
-        admin_kubeconfig(cluster),
-        custom_kubeconfig(cluster),
-        kubeadmin_password(cluster),
-    ]
+    let [_, _, password] = beside(cluster);
+    password
 }
 
 /// The infra id that is chosen for a cluster: its name, cut so that the suffix fits.

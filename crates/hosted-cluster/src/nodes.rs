@@ -1,15 +1,14 @@
 //! Machines of the management cluster as far as control planes care: which of them take pods of a control plane, in how
 //! many zones those are, and which networks pods have there. Knows nothing of what runs on them.
 
-use std::{borrow::Cow, collections::BTreeSet};
+use std::collections::BTreeSet;
 
 use hyperplane_api::{constants::labels, hypershift::hosted_cluster::HostedCluster};
+use hyperplane_runtime::view_of_kind;
 use k8s_openapi::{
-    ClusterResourceScope,
     api::core::v1::{Node, Taint, Toleration},
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
-use kube::Resource;
 use serde::{Deserialize, Serialize};
 
 use crate::names;
@@ -37,34 +36,7 @@ pub(crate) struct PlainNodeSpec {
     pub(crate) pod_networks: Vec<String>,
 }
 
-impl Resource for PlainNode {
-    type DynamicType = ();
-    type Scope = ClusterResourceScope;
-
-    fn kind((): &()) -> Cow<'_, str> {
-        Node::kind(&())
-    }
-
-    fn group((): &()) -> Cow<'_, str> {
-        Node::group(&())
-    }
-
-    fn version((): &()) -> Cow<'_, str> {
-        Node::version(&())
-    }
-
-    fn plural((): &()) -> Cow<'_, str> {
-        Node::plural(&())
-    }
-
-    fn meta(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-
-    fn meta_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
-    }
-}
+view_of_kind!(PlainNode, Node);
 
 /// Which nodes the pods of a control plane ask for, and which taints they bear.
 #[derive(Clone, Copy, Debug, Default)]

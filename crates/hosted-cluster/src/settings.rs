@@ -14,6 +14,8 @@ pub struct HostedClusterSettings {
     pub served: ServedKinds,
     /// Whether pods must be told their user, because the management cluster assigns none.
     pub assigns_user_ids: bool,
+    /// Whether the operators of a control plane run in its namespace where its cluster does not say.
+    pub dedicates_operators: bool,
     /// The networks of the management cluster.
     pub networks: ManagementNetworks,
     /// The platform of the management cluster, for those who want to know.

@@ -53,6 +53,7 @@ pub(crate) fn settings() -> HostedClusterSettings {
             runs_machines: false,
         },
         served: ServedKinds::ALL,
+        dedicates_operators: false,
         assigns_user_ids: false,
         networks: ManagementNetworks::default(),
         management_platform: None,

@@ -93,6 +93,7 @@ pub(crate) fn validate(case: &Case<'_>) -> Verdict {
         }
         Err(problem) => verdict.support.push(problem.clone()),
     }
+    verdict.support.extend(support::operator(case));
     verdict.lacks_platform = platform.is_err();
     judge_releases(case, platform.ok(), &mut verdict);
     sources::judge(case, &mut verdict);

@@ -5,7 +5,11 @@ use std::net::IpAddr;
 use hyperplane_api::{
     constants::ours,
     hyperplane::release_requirements::KubeletRequirements,
-    hypershift::{configuration::tls_profile::TlsProfile, networking::ClusterNetworking, platform_type::PlatformType},
+    hypershift::{
+        configuration::{tls_profile::TlsProfile, tls_security_profile::TlsSecurityProfile},
+        networking::ClusterNetworking,
+        platform_type::PlatformType,
+    },
 };
 use hyperplane_planner::release::Release;
 use serde_json::{Map, Value, json};
@@ -73,7 +77,7 @@ pub(crate) struct Kubelet<'a> {
     pub(crate) release: &'a Release,
     pub(crate) platform: &'a PlatformType,
     pub(crate) networking: &'a ClusterNetworking,
-    pub(crate) tls_profile: &'a Value,
+    pub(crate) tls_profile: Option<&'a TlsSecurityProfile>,
     pub(crate) user: &'a UserConfig,
     pub(crate) bootstrap_kubeconfig: &'a [u8],
     pub(crate) client_authority: &'a str,
@@ -169,7 +173,7 @@ impl Kubelet<'_> {
     }
 
     fn configuration(&self) -> Result<Value, Vec<Problem>> {
-        let tls = TlsProfile::of(self.user.kubelet_tls_profile.as_ref().unwrap_or(self.tls_profile));
+        let tls = TlsProfile::of(self.user.kubelet_tls_profile.as_ref().or(self.tls_profile));
         let mut fields = Map::new();
         let usual = json!({
             "serializeImagePulls": false,

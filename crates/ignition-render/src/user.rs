@@ -1,6 +1,8 @@
 //! What users want of a node, from all their documents together. Nothing is left out in silence: what a plain host cannot
 //! do is a problem.
 
+use hyperplane_api::hypershift::configuration::tls_security_profile::TlsSecurityProfile;
+use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
 use crate::{
@@ -25,7 +27,7 @@ pub struct UserConfig {
     /// How much the kubelet says.
     pub kubelet_log_level: Option<u64>,
     /// The TLS profile of the kubelet, where it has one of its own.
-    pub kubelet_tls_profile: Option<Value>,
+    pub kubelet_tls_profile: Option<TlsSecurityProfile>,
     /// How much containerd says.
     pub runtime_log_level: Option<String>,
     /// What containers are run with.
@@ -166,7 +168,10 @@ impl Reader {
             self.wrong(document, "spec.autoSizingReserved", problem);
         }
         if let Some(profile) = spec.get("tlsSecurityProfile").filter(|profile| profile.is_object()) {
-            self.config.kubelet_tls_profile = Some(profile.clone());
+            match TlsSecurityProfile::deserialize(profile) {
+                Ok(profile) => self.config.kubelet_tls_profile = Some(profile),
+                Err(error) => self.wrong(document, "spec.tlsSecurityProfile", format!("cannot be read: {error}")),
+            }
         }
         match &spec["logLevel"] {
             Value::Null => {}
@@ -308,6 +313,7 @@ mod tests {
                 "a",
                 &json!({
                     "kubeletConfig": {"clusterDNS": [], "maxPods": 1, "registerWithTaints": "a"}, "autoSizingReserved": true, "logLevel": 11,
+                    "tlsSecurityProfile": {"type": "Custom", "custom": {"ciphers": "all"}},
                 }),
             ),
             object(
@@ -329,6 +335,7 @@ mod tests {
                 "spec.kubeletConfig.clusterDNS",
                 "spec.kubeletConfig.registerWithTaints",
                 "spec.autoSizingReserved",
+                "spec.tlsSecurityProfile",
                 "spec.logLevel",
                 "spec.osImageURL",
                 "spec.fips",

@@ -193,12 +193,11 @@ fn kubelet<'a>(inputs: &WorkerInputs<'a>, user: &'a UserConfig) -> Kubelet<'a> {
     let api_server = inputs
         .configuration
         .and_then(|configuration| configuration.api_server.as_ref());
-    let tls_profile = api_server.and_then(|api_server| api_server.rest.get("tlsSecurityProfile"));
     Kubelet {
         release: inputs.release,
         platform: inputs.platform,
         networking: inputs.networking,
-        tls_profile: tls_profile.unwrap_or(&Value::Null),
+        tls_profile: api_server.and_then(|api_server| api_server.tls_security_profile.as_ref()),
         user,
         bootstrap_kubeconfig: inputs.bootstrap_kubeconfig,
         client_authority: inputs.kubelet_client_authority,
@@ -209,18 +208,21 @@ fn kubelet<'a>(inputs: &WorkerInputs<'a>, user: &'a UserConfig) -> Kubelet<'a> {
 fn containerd_files(inputs: &WorkerInputs<'_>, user: &UserConfig) -> Result<Vec<crate::ignition::File>, Vec<Problem>> {
     let image = inputs
         .configuration
-        .and_then(|configuration| configuration.rest.get("image"));
-    let registries = image.map_or(&Value::Null, |image| &image["registrySources"]);
+        .and_then(|configuration| configuration.image.as_ref());
+    let registries = image.and_then(|image| image.registry_sources.as_ref());
     let path = "spec.configuration.image.registrySources";
     let mut problems = Vec::new();
-    for list in ["allowedRegistries", "blockedRegistries"] {
-        if registries[list].as_array().is_some_and(|listed| !listed.is_empty()) {
+    for (list, listed) in [
+        ("allowedRegistries", registries.map(|all| &all.allowed_registries)),
+        ("blockedRegistries", registries.map(|all| &all.blocked_registries)),
+    ] {
+        if listed.into_iter().flatten().any(|listed| !listed.is_empty()) {
             let problem = "containerd takes images from anywhere: nothing on the nodes keeps this promise";
             problems.push(Problem::new("", format!("{path}.{list}"), problem));
         }
     }
-    let insecure = registries["insecureRegistries"].as_array().into_iter().flatten();
-    let insecure: Vec<String> = insecure.filter_map(Value::as_str).map(str::to_owned).collect();
+    let insecure = registries.and_then(|registries| registries.insecure_registries.as_ref());
+    let insecure: Vec<String> = insecure.into_iter().flatten().map(ToString::to_string).collect();
     // Hosts are keys there, which cannot have a colon.
     let authorities = inputs.registry_authorities.iter();
     let authorities = authorities

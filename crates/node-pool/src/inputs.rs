@@ -8,7 +8,7 @@ use hyperplane_api::hypershift::{
 use hyperplane_ignition_render::canonical;
 use hyperplane_planner::{release::Release, version::Scheme};
 use hyperplane_rollout::RolloutInputs;
-use serde_json::Value;
+use serde::Serialize;
 
 use crate::documents::Documents;
 
@@ -33,6 +33,7 @@ pub(crate) struct Gathered<'a> {
 /// The inputs under a revision of our rendering.
 pub(crate) fn inputs(gathered: &Gathered<'_>, render_revision: u32) -> RolloutInputs {
     let spec = &gathered.cluster.spec;
+    let configuration = spec.configuration.as_deref();
     RolloutInputs {
         render_revision,
         release_version: gathered.release.version.number().to_owned(),
@@ -46,18 +47,12 @@ pub(crate) fn inputs(gathered: &Gathered<'_>, render_revision: u32) -> RolloutIn
             .map(|bundle| bundle.name.clone())
             .unwrap_or_default(),
         ssh_keys: gathered.ssh_keys.trim().to_owned(),
-        proxy: part(gathered.cluster, "proxy"),
-        image: part(gathered.cluster, "image"),
+        proxy: spelled(configuration.and_then(|all| all.proxy.as_ref())),
+        image: spelled(configuration.and_then(|all| all.image.as_ref())),
         tls_profile: tls_profile(gathered.cluster, gathered.release),
         api_endpoint: gathered.api_endpoint.to_owned(),
         os_stream: os_stream(gathered.pool, gathered.release),
     }
-}
-
-/// A part of the configuration of a cluster, in its one spelling; empty where it is not set.
-fn part(cluster: &HostedCluster, name: &str) -> String {
-    let configuration = cluster.spec.configuration.as_ref();
-    spelled(configuration.and_then(|configuration| configuration.rest.get(name)))
 }
 
 fn tls_profile(cluster: &HostedCluster, release: &Release) -> String {
@@ -65,14 +60,19 @@ fn tls_profile(cluster: &HostedCluster, release: &Release) -> String {
     if version.scheme() == Scheme::OpenShift && version.generation() < TLS_PROFILE_FROM {
         return String::new();
     }
-    let configuration = cluster.spec.configuration.as_ref();
+    let configuration = cluster.spec.configuration.as_deref();
     let server = configuration.and_then(|configuration| configuration.api_server.as_ref());
-    spelled(server.and_then(|server| server.rest.get("tlsSecurityProfile")))
+    spelled(server.and_then(|server| server.tls_security_profile.as_ref()))
 }
 
-fn spelled(value: Option<&Value>) -> String {
-    let value = value.filter(|value| !value.is_null());
-    value.map(canonical::text).unwrap_or_default()
+/// A part of the configuration of a cluster, in its one spelling; empty where it is not set.
+fn spelled(part: Option<&impl Serialize>) -> String {
+    let value = serde_json::to_value(part).expect("a configuration has only text keys and finite numbers");
+    if value.is_null() {
+        String::new()
+    } else {
+        canonical::text(&value)
+    }
 }
 
 /// The stream of operating system images; empty where it is that of the release, so that saying so rolls nothing.
@@ -95,7 +95,7 @@ pub(crate) fn os_stream(pool: &NodePool, release: &Release) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::testing;

@@ -1,10 +1,9 @@
 //! What the provider of virtual machines says of each of them, as far as a pool tells it on. Nothing else of them is kept.
 
-use std::borrow::Cow;
-
 use hyperplane_api::infrastructure::kubevirt_machine::KubevirtMachine;
-use k8s_openapi::{NamespaceResourceScope, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use kube::{Resource, ResourceExt as _};
+use hyperplane_runtime::view_of_kind;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::ResourceExt as _;
 use serde::{Deserialize, Serialize};
 
 /// The condition by which the provider says whether a virtual machine can move to another host while it runs.
@@ -55,31 +54,4 @@ impl Instance {
     }
 }
 
-impl Resource for Instance {
-    type DynamicType = ();
-    type Scope = NamespaceResourceScope;
-
-    fn kind((): &()) -> Cow<'_, str> {
-        KubevirtMachine::kind(&())
-    }
-
-    fn group((): &()) -> Cow<'_, str> {
-        KubevirtMachine::group(&())
-    }
-
-    fn version((): &()) -> Cow<'_, str> {
-        KubevirtMachine::version(&())
-    }
-
-    fn plural((): &()) -> Cow<'_, str> {
-        KubevirtMachine::plural(&())
-    }
-
-    fn meta(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-
-    fn meta_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
-    }
-}
+view_of_kind!(Instance, KubevirtMachine);

@@ -1,5 +1,7 @@
 //! Pools, clusters and surroundings for the tests of this crate.
 
+#[path = "../tests/support/manifests.rs"]
+mod manifests;
 #[path = "../../api/tests/support/samples.rs"]
 mod samples;
 
@@ -20,7 +22,10 @@ use jiff::Timestamp;
 use k8s_openapi::{ByteString, api::core::v1::Secret};
 use serde_json::{Value, json};
 
-pub(crate) use self::samples::{IMAGE, merge};
+pub(crate) use self::{
+    manifests::VERSION,
+    samples::{IMAGE, merge},
+};
 use crate::{
     build::{Active, Blueprint, Desired, build},
     dereference::Seen,
@@ -33,9 +38,6 @@ use crate::{
 
 /// A moment.
 pub(crate) const NOW: Timestamp = Timestamp::constant(1_800_000_000, 0);
-
-/// The version of [`IMAGE`].
-pub(crate) const VERSION: &str = "1.36.4";
 
 /// What the operator is told.
 pub(crate) fn settings() -> NodePoolSettings {
@@ -53,56 +55,17 @@ pub(crate) fn release() -> Arc<Release> {
 
 /// A cluster that pools can be made for, and with changes.
 pub(crate) fn cluster(change: &Value) -> HostedCluster {
-    let mut manifest = samples::hosted_cluster(&json!({
-        "metadata": {"name": "blue", "namespace": "clusters", "uid": "11111111-2222-4333-8444-555555555555"},
-        "spec": {
-            "infraID": "blue-abcde",
-            "pullSecret": {"name": "registry"},
-            "sshKey": {"name": "keys"},
-            "platform": {"type": "KubeVirt", "kubevirt": {}},
-            "networking": {"machineNetwork": [{"cidr": "192.168.0.0/24"}]},
-        },
-        "status": {
-            "ignitionEndpoint": "ignition.example.com",
-            "kubeconfig": {"name": "blue-admin-kubeconfig"},
-            "controlPlaneEndpoint": {"host": "api.example.com", "port": 6443},
-            "controlPlaneVersion": {
-                "desired": {"version": VERSION, "image": IMAGE},
-                "history": [{"state": "Completed", "version": VERSION, "image": IMAGE,
-                    "startedTime": "2027-01-01T00:00:00Z", "completionTime": "2027-01-01T00:10:00Z"}],
-            },
-        },
-    }));
-    merge(&mut manifest, change);
-    serde_json::from_value(manifest).unwrap()
+    serde_json::from_value(manifests::cluster(change)).unwrap()
 }
 
 /// A pool that nothing is wrong with, and with changes.
 pub(crate) fn pool(change: &Value) -> NodePool {
-    let mut manifest = json!({
-        "apiVersion": "hypershift.openshift.io/v1beta1",
-        "kind": "NodePool",
-        "metadata": {"name": "workers", "namespace": "clusters", "uid": "pool", "generation": 1},
-        "spec": {
-            "clusterName": "blue",
-            "release": {"image": IMAGE},
-            "replicas": 3,
-            "management": {"upgradeType": "Replace"},
-            "platform": {"type": "KubeVirt", "kubevirt": {"rootVolume": {
-                "type": "Persistent", "diskImage": {"containerDiskImage": "registry.example.com/os:1"}}}},
-        },
-    });
-    merge(&mut manifest, change);
-    serde_json::from_value(manifest).unwrap()
+    serde_json::from_value(manifests::pool(change)).unwrap()
 }
 
 /// What a run sees of a cluster that has everything, and of a pool for which nothing was made yet.
 pub(crate) fn seen(cluster: &HostedCluster) -> Seen {
-    let control_plane: HostedControlPlane = serde_json::from_value(samples::hosted_control_plane(&json!({
-        "metadata": {"name": "blue", "namespace": "clusters-blue",
-            "annotations": {annotations::CLUSTER.as_str(): "clusters/blue"}},
-    })))
-    .unwrap();
+    let control_plane: HostedControlPlane = serde_json::from_value(manifests::control_plane()).unwrap();
     let authority = json!({"data": {keys::CA_CERTIFICATE: "certificate"}});
     Seen {
         namespace: "clusters-blue".to_owned(),
@@ -249,4 +212,11 @@ pub(crate) fn stored(mut secret: Secret) -> Arc<Secret> {
     secret.metadata.uid = Some("uid".to_owned());
     secret.metadata.resource_version = Some("1".to_owned());
     Arc::new(secret)
+}
+
+/// The Secret of a token once a machine has fetched what it is for.
+pub(crate) fn reached(mut token: Secret) -> Secret {
+    let all = token.metadata.annotations.get_or_insert_default();
+    all.insert(annotations::IGNITION_REACHED.as_str().to_owned(), "True".to_owned());
+    token
 }

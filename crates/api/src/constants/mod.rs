@@ -10,6 +10,7 @@ pub mod finalizers;
 pub mod groups;
 pub mod labels;
 pub mod objects;
+pub mod operator_capabilities;
 pub mod ours;
 pub mod reasons;
 

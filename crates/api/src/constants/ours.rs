@@ -85,3 +85,9 @@ pub const NETWORK_PLUGIN_AVAILABLE: ConditionType = ConditionType("NetworkPlugin
 
 /// Nodes wait for a network plugin.
 pub const NETWORK_PLUGIN_MISSING: Reason = Reason("NetworkPluginMissing");
+
+/// On HostedCluster and NodePool, while fields are set that nothing acts on: True, and the message names them.
+pub const UNUSED_FIELDS: ConditionType = ConditionType("UnusedFields");
+
+/// Nothing acts on what is asked for.
+pub const NOT_ACTED_ON: Reason = Reason("NotActedOn");

@@ -167,9 +167,9 @@ pub const DEFAULT_ISSUER_URL: &str = "https://kubernetes.default.svc";
          !has(self.configuration.apiServer.servingCerts) || \
          !has(self.configuration.apiServer.servingCerts.namedCertificates) || \
          !self.services.exists(s, s.service == 'APIServer' && has(s.servicePublishingStrategy.loadBalancer) && \
-         has(s.servicePublishingStrategy.loadBalancer.hostname) && \
-         self.configuration.apiServer.servingCerts.namedCertificates.exists(c, \
-         has(c.names) && s.servicePublishingStrategy.loadBalancer.hostname in c.names))",
+         s.servicePublishingStrategy.loadBalancer.hostname != '' && \
+         self.configuration.apiServer.servingCerts.namedCertificates.exists(c, has(c.names) && \
+         c.names.exists(name, name == s.servicePublishingStrategy.loadBalancer.hostname)))",
         "a name under configuration.apiServer.servingCerts.namedCertificates is the APIServer load balancer's \
          hostname, whose certificate Hyperplane issues itself: remove one of the two",
     ),
@@ -263,10 +263,10 @@ pub struct HostedClusterSpec {
     pub capabilities: Capabilities,
     /// Settings in the shapes of OpenShift's configuration API.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub configuration: Option<ClusterConfiguration>,
+    pub configuration: Option<Box<ClusterConfiguration>>,
     /// Settings of OpenShift's operators.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub operator_configuration: Option<OperatorConfiguration>,
+    pub operator_configuration: Option<Box<OperatorConfiguration>>,
     /// How the autoscaler treats all node pools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub autoscaling: Option<ClusterAutoscaling>,

@@ -6,13 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     auto_node::AutoNodeStatus,
+    configuration::status::ConfigurationStatus,
     endpoint::ApiEndpoint,
     platform::PlatformStatus,
     secret_encryption::status::SecretEncryptionStatus,
     version_status::{ClusterVersionStatus, ControlPlaneVersionStatus},
 };
 use crate::{
-    common::{ConditionSchema, LocalObjectReference, OpenObject},
+    common::{ConditionSchema, LocalObjectReference},
     schema::{FeatureGate, gated, list_map},
     text::{string_enum, string_type},
 };
@@ -86,7 +87,7 @@ pub struct HostedClusterStatus {
     pub auto_node: Option<AutoNodeStatus>,
     /// What the hosted cluster reports of its configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub configuration: Option<OpenObject>,
+    pub configuration: Option<ConfigurationStatus>,
     /// Where the newest good backup of etcd lies.
     #[serde(rename = "lastSuccessfulEtcdBackupURL", skip_serializing_if = "Option::is_none")]
     #[schemars(transform = gated(FeatureGate::EtcdBackup))]

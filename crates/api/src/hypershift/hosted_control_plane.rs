@@ -17,7 +17,7 @@ use super::{
     autoscaling::ClusterAutoscaling,
     availability::{AvailabilityPolicy, OlmCatalogPlacement},
     capabilities::Capabilities,
-    configuration::ClusterConfiguration,
+    configuration::{ClusterConfiguration, status::ConfigurationStatus},
     dns::{Dns, DomainName},
     endpoint::ApiEndpoint,
     etcd::Etcd,
@@ -32,7 +32,7 @@ use super::{
     version_status::{ClusterVersionStatus, ControlPlaneVersionStatus},
 };
 use crate::{
-    common::{ConditionSchema, LocalObjectReference, OpenObject, SecretKeyReference, TimeSchema, TolerationSchema},
+    common::{ConditionSchema, LocalObjectReference, SecretKeyReference, TimeSchema, TolerationSchema},
     constants::labels::{CAPI_CONTRACT_V1BETA1, CAPI_CONTRACT_V1BETA2},
     resource::custom_resource,
     schema::{immutable, list_map, properties, rule},
@@ -67,7 +67,7 @@ custom_resource! {
         "!has(self.operatorConfiguration) || !has(self.operatorConfiguration.clusterNetworkOperator) || \
          !has(self.operatorConfiguration.clusterNetworkOperator.disableMultiNetwork) || \
          !self.operatorConfiguration.clusterNetworkOperator.disableMultiNetwork || \
-         (has(self.networking) && self.networking.networkType == 'Other')",
+         self.networking.networkType == 'Other'",
         "operatorConfiguration.clusterNetworkOperator.disableMultiNetwork needs networkType Other",
     ),
     transform = rule(
@@ -137,10 +137,10 @@ pub struct HostedControlPlaneSpec {
     pub capabilities: Capabilities,
     /// Settings in the shapes of OpenShift's configuration API.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub configuration: Option<ClusterConfiguration>,
+    pub configuration: Option<Box<ClusterConfiguration>>,
     /// Settings of OpenShift's operators.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub operator_configuration: Option<OperatorConfiguration>,
+    pub operator_configuration: Option<Box<OperatorConfiguration>>,
     /// How the autoscaler treats all node pools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub autoscaling: Option<ClusterAutoscaling>,
@@ -254,7 +254,7 @@ pub struct HostedControlPlaneStatus {
     pub auto_node: Option<AutoNodeStatus>,
     /// What the hosted cluster reports of its configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub configuration: Option<OpenObject>,
+    pub configuration: Option<ConfigurationStatus>,
     /// Which key encrypts Secrets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret_encryption: Option<SecretEncryptionStatus>,

@@ -46,10 +46,22 @@ feature_gates! {
     OsStreams in TechPreviewNoUpgrade;
     /// Settings of OpenShift's cluster-version operator.
     ClusterVersionOperatorConfiguration in TechPreviewNoUpgrade;
+    /// How strictly components follow the TLS settings of the API server.
+    TlsAdherence in TechPreviewNoUpgrade;
     /// Which risks of an update the cluster accepts.
     ClusterUpdateAcceptRisks in CustomNoUpgrade;
-    /// Whether a release serves one processor architecture or many.
+    /// Whether a release, and an import of images, is for one processor architecture or many.
     ImageStreamImportMode in CustomNoUpgrade;
+    /// Encryption of what the API server stores by an outside key service.
+    KmsEncryption in CustomNoUpgrade;
+    /// The choice of groups for the key exchange of TLS.
+    TlsGroupPreferences in CustomNoUpgrade;
+    /// Claims of a user that are fetched from outside of the token.
+    ExternalClaimsSources in CustomNoUpgrade;
+    /// Labels on the routes of OpenShift's components.
+    IngressComponentRouteLabels in CustomNoUpgrade;
+    /// Whether network observability comes with the cluster.
+    NetworkObservabilityInstall in CustomNoUpgrade;
 }
 
 /// A published selection of gates, each larger than the one before it.

@@ -13,8 +13,8 @@ pub use feature::{FeatureGate, FeatureSet, UnknownFeatureSet, gated, gated_value
 pub use normalise::structural;
 pub use rule::{Rule, immutable, matches_expression, rule};
 pub use shape::{
-    atomic, atomic_map, default_value, format, int_or_string, list_map, list_set, nullable, open, pattern, properties,
-    text_items,
+    atomic, atomic_map, default_value, format, granular_map, int_or_string, list_map, list_set, nullable, open,
+    pattern, properties, text_items,
 };
 
 /// Keys of our own in a raw schema; [`structural`] reads and removes them.

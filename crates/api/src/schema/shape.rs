@@ -36,6 +36,11 @@ pub fn atomic_map() -> impl Transform {
     set("x-kubernetes-map-type", "atomic")
 }
 
+/// Two writers may own different entries of the map, as without saying so.
+pub fn granular_map() -> impl Transform {
+    set("x-kubernetes-map-type", "granular")
+}
+
 /// The default that the API server fills in, where the Rust type leaves the field out.
 pub fn default_value(value: impl Into<Value>) -> impl Transform {
     set("default", value)

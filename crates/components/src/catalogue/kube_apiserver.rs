@@ -181,12 +181,8 @@ fn network(inputs: &Inputs<'_>, container: &mut Container) {
         .collect();
     flags::set(container, "advertise-address", networking.advertised_address());
     flags::set(container, "service-cluster-ip-range", services.join(","));
-    let ports = inputs.configuration(&["network", "serviceNodePortRange"]).as_str();
-    flags::set_some(
-        container,
-        "service-node-port-range",
-        ports.filter(|ports| !ports.is_empty()),
-    );
+    let ports = inputs.node_ports().filter(|ports| !ports.is_empty());
+    flags::set_some(container, "service-node-port-range", ports);
 }
 
 fn issuer(inputs: &Inputs<'_>, container: &mut Container) {

@@ -1,6 +1,9 @@
 //! The scheduler of a hosted cluster.
 
-use hyperplane_api::constants::{annotations, objects::components};
+use hyperplane_api::{
+    constants::{annotations, objects::components},
+    hypershift::configuration::scheduler::SchedulerProfile,
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -45,26 +48,24 @@ fn adapt(inputs: &Inputs<'_>, workload: &mut Workload) {
     }
 }
 
-fn profile<'a>(inputs: &Inputs<'a>) -> Option<&'a str> {
-    inputs
-        .configuration(&["scheduler", "profile"])
-        .as_str()
-        .filter(|profile| !profile.is_empty())
+fn profile<'a>(inputs: &Inputs<'a>) -> Option<&'a SchedulerProfile> {
+    let profile = inputs.configuration()?.scheduler.as_ref()?.profile.as_ref();
+    profile.filter(|profile| **profile != SchedulerProfile::Unset)
 }
 
 fn warnings(inputs: &Inputs<'_>) -> Vec<String> {
     match profile(inputs) {
-        None | Some("LowNodeUtilization" | "HighNodeUtilization" | "NoScoring") => Vec::new(),
-        Some(other) => vec![format!(
+        Some(SchedulerProfile::Unrecognised(other)) => vec![format!(
             "configuration.scheduler.profile {other:?}: choose LowNodeUtilization, HighNodeUtilization or NoScoring"
         )],
+        None | Some(_) => Vec::new(),
     }
 }
 
 /// What the scheduler does by itself is LowNodeUtilization.
 fn adapt_config(inputs: &Inputs<'_>, manifest: &mut Manifest) {
     let own = match profile(inputs) {
-        Some("HighNodeUtilization") => json!({
+        Some(SchedulerProfile::HighNodeUtilization) => json!({
             "schedulerName": "default-scheduler",
             "plugins": {"score": {"disabled": [{"name": "NodeResourcesBalancedAllocation"}]}},
             "pluginConfig": [{
@@ -75,7 +76,7 @@ fn adapt_config(inputs: &Inputs<'_>, manifest: &mut Manifest) {
                 }},
             }],
         }),
-        Some("NoScoring") => json!({
+        Some(SchedulerProfile::NoScoring) => json!({
             "schedulerName": "default-scheduler",
             "plugins": {"score": {"disabled": [{"name": "*"}]}, "preScore": {"disabled": [{"name": "*"}]}},
         }),

@@ -1,31 +1,13 @@
 //! Audit policies: which requests are written down, and how much of each.
 
-use hyperplane_api::constants::objects::{copies, keys};
+use hyperplane_api::{
+    constants::objects::{copies, keys},
+    hypershift::configuration::api_server::audit::{ApiServerAudit, AuditProfile},
+};
 use serde_json::{Value, json};
 
 use super::{file, kubeconfig};
 use crate::inputs::Inputs;
-
-/// How much is written down, as the configuration API names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Profile {
-    Default,
-    WriteRequestBodies,
-    AllRequestBodies,
-    None,
-}
-
-impl Profile {
-    fn of(word: &str) -> Option<Self> {
-        Some(match word {
-            "Default" => Self::Default,
-            "WriteRequestBodies" => Self::WriteRequestBodies,
-            "AllRequestBodies" => Self::AllRequestBodies,
-            "None" => Self::None,
-            _ => return None,
-        })
-    }
-}
 
 /// Whether events also go to a webhook of the user's own.
 pub(crate) fn has_webhook(inputs: &Inputs<'_>) -> bool {
@@ -46,20 +28,16 @@ const WRITES: &[&str] = &["create", "update", "patch", "delete", "deletecollecti
 
 /// The policy of a control plane.
 pub(crate) fn policy(inputs: &Inputs<'_>) -> String {
-    let audit = inputs.configuration(&["apiServer", "audit"]);
-    let profile = audit["profile"]
-        .as_str()
-        .and_then(Profile::of)
-        .unwrap_or(Profile::Default);
+    let audit = audit(inputs);
     let mut rules = Vec::new();
-    for rule in audit["customRules"].as_array().into_iter().flatten() {
-        let group = rule["group"].as_str().filter(|group| !group.is_empty());
-        let own = rule["profile"].as_str().and_then(Profile::of);
-        if let Some((group, own)) = group.zip(own) {
-            rules.extend(quiet(own, Some(group)));
-            rules.extend(rules_of(own, Some(group)));
+    for rule in audit.map(|audit| &audit.custom_rules).into_iter().flatten() {
+        if !rule.group.is_empty() && is_known(&rule.profile) {
+            rules.extend(quiet(&rule.profile, Some(&rule.group)));
+            rules.extend(rules_of(&rule.profile, Some(&rule.group)));
         }
     }
+    let profile = audit.map(|audit| &audit.profile).filter(|profile| is_known(profile));
+    let profile = profile.unwrap_or(&AuditProfile::Default);
     rules.extend(quiet(profile, None));
     rules.extend(rules_of(profile, None));
     file(&json!({
@@ -72,13 +50,15 @@ pub(crate) fn policy(inputs: &Inputs<'_>) -> String {
 
 /// What is left out.
 pub(crate) fn warnings(inputs: &Inputs<'_>) -> Vec<String> {
-    let audit = inputs.configuration(&["apiServer", "audit"]);
-    let rules = audit["customRules"].as_array().into_iter().flatten();
-    let own = rules.map(|rule| &rule["profile"]);
-    let words = [&audit["profile"]].into_iter().chain(own).filter_map(Value::as_str);
-    let unknown = words.filter(|word| !word.is_empty() && Profile::of(word).is_none());
+    let audit = audit(inputs).into_iter();
+    let words = audit.flat_map(|audit| {
+        let own = audit.custom_rules.iter().map(|rule| &rule.profile);
+        [&audit.profile].into_iter().chain(own)
+    });
+    let unknown = words.filter(|word| !is_known(word) && !word.as_str().is_empty());
     unknown
         .map(|word| {
+            let word = word.as_str();
             format!(
                 "configuration.apiServer.audit: {word:?} is not one of Default, WriteRequestBodies, AllRequestBodies, None"
             )
@@ -86,9 +66,17 @@ pub(crate) fn warnings(inputs: &Inputs<'_>) -> Vec<String> {
         .collect()
 }
 
+fn audit<'a>(inputs: &Inputs<'a>) -> Option<&'a ApiServerAudit> {
+    inputs.api_server().map(|api_server| &api_server.audit)
+}
+
+fn is_known(profile: &AuditProfile) -> bool {
+    !matches!(profile, AuditProfile::Unrecognised(_))
+}
+
 /// What would fill the log without telling anybody anything.
-fn quiet(profile: Profile, group: Option<&str>) -> Vec<Value> {
-    if profile == Profile::None {
+fn quiet(profile: &AuditProfile, group: Option<&str>) -> Vec<Value> {
+    if *profile == AuditProfile::None {
         return Vec::new();
     }
     let rules = [
@@ -98,7 +86,7 @@ fn quiet(profile: Profile, group: Option<&str>) -> Vec<Value> {
     rules.into_iter().map(|rule| limited(rule, group)).collect()
 }
 
-fn rules_of(profile: Profile, group: Option<&str>) -> Vec<Value> {
+fn rules_of(profile: &AuditProfile, group: Option<&str>) -> Vec<Value> {
     // What Secrets and tokens hold never reaches the log.
     let without_bodies = json!({
         "level": "Metadata",
@@ -109,16 +97,16 @@ fn rules_of(profile: Profile, group: Option<&str>) -> Vec<Value> {
     });
     let metadata = json!({"level": "Metadata"});
     let rules = match profile {
-        Profile::None => vec![json!({"level": "None"})],
-        Profile::Default => vec![metadata],
-        Profile::WriteRequestBodies => {
+        AuditProfile::None => vec![json!({"level": "None"})],
+        AuditProfile::Default | AuditProfile::Unrecognised(_) => vec![metadata],
+        AuditProfile::WriteRequestBodies => {
             vec![
                 without_bodies,
                 json!({"level": "RequestResponse", "verbs": WRITES}),
                 metadata,
             ]
         }
-        Profile::AllRequestBodies => vec![without_bodies, json!({"level": "RequestResponse"})],
+        AuditProfile::AllRequestBodies => vec![without_bodies, json!({"level": "RequestResponse"})],
     };
     rules.into_iter().map(|rule| limited(rule, group)).collect()
 }

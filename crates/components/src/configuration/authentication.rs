@@ -1,6 +1,14 @@
 //! Identity providers of the user: from OpenShift's shape to the API server's own.
 
-use hyperplane_api::constants::objects::keys;
+use hyperplane_api::{
+    constants::objects::keys,
+    hypershift::configuration::authentication::{
+        AuthenticationType,
+        claim_mapping::{UsernameClaimMapping, UsernamePrefixPolicy},
+        oidc_provider::OidcProvider,
+        validation_rule::ClaimValidationRule,
+    },
+};
 use serde_json::{Map, Value, json};
 
 use super::file;
@@ -9,9 +17,15 @@ use crate::inputs::Inputs;
 /// The first minor of Kubernetes in which the configuration has its final version.
 const FIRST_WITH_FINAL_VERSION: u64 = 34;
 
-/// Whether users come from identity providers of their own.
+/// Whether users are to come from identity providers of their own.
+pub(crate) fn has_providers(inputs: &Inputs<'_>) -> bool {
+    let chosen = inputs.authentication().map(|settings| &settings.authentication_type);
+    chosen == Some(&Some(AuthenticationType::Oidc))
+}
+
+/// Whether they can, as a provider is given.
 pub(crate) fn is_wanted(inputs: &Inputs<'_>) -> bool {
-    inputs.configuration(&["authentication", "type"]).as_str() == Some("OIDC") && providers(inputs).next().is_some()
+    has_providers(inputs) && providers(inputs).next().is_some()
 }
 
 /// The configuration for the API server.
@@ -39,85 +53,86 @@ pub(crate) fn waits(inputs: &Inputs<'_>) -> Vec<String> {
         .collect()
 }
 
-fn providers<'a>(inputs: &Inputs<'a>) -> impl Iterator<Item = &'a Value> {
-    let providers = inputs.configuration(&["authentication", "oidcProviders"]);
-    providers.as_array().into_iter().flatten()
+fn providers<'a>(inputs: &Inputs<'a>) -> impl Iterator<Item = &'a OidcProvider> {
+    let settings = inputs.authentication().into_iter();
+    settings.flat_map(|settings| &settings.oidc_providers)
 }
 
 /// The ConfigMap with who is trusted as a provider.
-fn authority(provider: &Value) -> Option<&str> {
-    let name = provider["issuer"]["issuerCertificateAuthority"]["name"].as_str();
-    name.filter(|name| !name.is_empty())
+fn authority(provider: &OidcProvider) -> Option<&str> {
+    let reference = provider.issuer.issuer_certificate_authority.as_ref()?;
+    filled(Some(&reference.name))
 }
 
-fn authenticator(inputs: &Inputs<'_>, provider: &Value) -> Value {
-    let issuer = &provider["issuer"];
+/// A text that is there and not empty.
+fn filled(text: Option<&String>) -> Option<&str> {
+    text.map(String::as_str).filter(|text| !text.is_empty())
+}
+
+fn authenticator(inputs: &Inputs<'_>, provider: &OidcProvider) -> Value {
+    let issuer = &provider.issuer;
     let mut of_issuer = Map::new();
-    of_issuer.insert("url".to_owned(), issuer["issuerURL"].clone());
-    let audiences = issuer["audiences"].as_array().cloned().unwrap_or_default();
-    if audiences.len() > 1 {
+    of_issuer.insert("url".to_owned(), json!(issuer.issuer_url));
+    if issuer.audiences.len() > 1 {
         of_issuer.insert("audienceMatchPolicy".to_owned(), json!("MatchAny"));
     }
-    of_issuer.insert("audiences".to_owned(), Value::Array(audiences));
+    of_issuer.insert("audiences".to_owned(), json!(issuer.audiences));
     let trust = authority(provider).and_then(|name| inputs.objects.config_map_value(name, keys::USER_CA_BUNDLE));
     if let Some(trust) = trust {
         of_issuer.insert("certificateAuthority".to_owned(), json!(trust));
     }
     let mut authenticator = json!({"issuer": of_issuer, "claimMappings": mappings(provider)});
-    let rules: Vec<Value> = rules(provider).collect();
+    let rules: Vec<Value> = provider.claim_validation_rules.iter().filter_map(rule).collect();
     if !rules.is_empty() {
         authenticator["claimValidationRules"] = Value::Array(rules);
     }
-    let users = provider["userValidationRules"].as_array().cloned().unwrap_or_default();
-    if !users.is_empty() {
-        authenticator["userValidationRules"] = Value::Array(users);
+    if !provider.user_validation_rules.is_empty() {
+        authenticator["userValidationRules"] = json!(provider.user_validation_rules);
     }
     authenticator
 }
 
-fn mappings(provider: &Value) -> Value {
-    let mappings = &provider["claimMappings"];
-    let username = &mappings["username"];
-    let claim = username["claim"]
-        .as_str()
-        .filter(|claim| !claim.is_empty())
-        .unwrap_or("sub");
-    let prefix = match username["prefixPolicy"].as_str() {
-        Some("Prefix") => username["prefix"]["prefixString"]
-            .as_str()
-            .unwrap_or_default()
-            .to_owned(),
-        Some("NoPrefix") => String::new(),
-        // As OpenShift has it: a name that is no address of mail is told apart by its issuer.
-        _ if claim == "email" => String::new(),
-        _ => format!("{}#", provider["issuer"]["issuerURL"].as_str().unwrap_or_default()),
-    };
-    let mut all = json!({"username": {"claim": claim, "prefix": prefix}});
-    let groups = mappings["groups"]["claim"].as_str().filter(|claim| !claim.is_empty());
-    if let Some(groups) = groups {
-        let prefix = mappings["groups"]["prefix"].as_str().unwrap_or_default();
-        all["groups"] = json!({"claim": groups, "prefix": prefix});
+fn mappings(provider: &OidcProvider) -> Value {
+    let mappings = &provider.claim_mappings;
+    let mut all = json!({"username": username(&mappings.username, &provider.issuer.issuer_url)});
+    if let Some(groups) = &mappings.groups
+        && let Some(claim) = filled(groups.claim.as_ref())
+    {
+        all["groups"] = json!({"claim": claim, "prefix": groups.prefix.as_deref().unwrap_or_default()});
     }
-    for field in ["claim", "expression"] {
-        if let Some(text) = mappings["uid"][field].as_str().filter(|text| !text.is_empty()) {
-            all["uid"] = json!({field: text});
+    if let Some(uid) = &mappings.uid {
+        if let Some(claim) = filled(uid.claim.as_ref()) {
+            all["uid"] = json!({"claim": claim});
+        }
+        if let Some(expression) = filled(uid.expression.as_ref()) {
+            all["uid"] = json!({"expression": expression});
         }
     }
-    let extra = mappings["extra"].as_array().cloned().unwrap_or_default();
-    if !extra.is_empty() {
-        all["extra"] = Value::Array(extra);
+    if !mappings.extra.is_empty() {
+        all["extra"] = json!(mappings.extra);
     }
     all
 }
 
-fn rules(provider: &Value) -> impl Iterator<Item = Value> {
-    let rules = provider["claimValidationRules"].as_array().into_iter().flatten();
-    rules.filter_map(|rule| {
-        let required = &rule["requiredClaim"];
-        if let Some(claim) = required["claim"].as_str() {
-            return Some(json!({"claim": claim, "requiredValue": required["requiredValue"]}));
+fn username(mapping: &UsernameClaimMapping, issuer: &str) -> Value {
+    let claim = filled(mapping.claim.as_ref()).unwrap_or("sub");
+    let prefix = match &mapping.prefix_policy {
+        Some(UsernamePrefixPolicy::Prefix) => {
+            let prefix = mapping.prefix.as_ref();
+            prefix.map(|prefix| prefix.prefix_string.clone()).unwrap_or_default()
         }
-        let expression = rule["cel"]["expression"].as_str()?;
-        Some(json!({"expression": expression, "message": rule["cel"]["message"].as_str().unwrap_or_default()}))
-    })
+        Some(UsernamePrefixPolicy::NoPrefix) => String::new(),
+        // As OpenShift has it: a name that is no address of mail is told apart by its issuer.
+        _ if claim == "email" => String::new(),
+        _ => format!("{issuer}#"),
+    };
+    json!({"claim": claim, "prefix": prefix})
+}
+
+fn rule(rule: &ClaimValidationRule) -> Option<Value> {
+    if let Some(required) = &rule.required_claim {
+        return Some(json!({"claim": required.claim, "requiredValue": required.required_value}));
+    }
+    let expression = rule.cel.as_ref()?;
+    Some(json!({"expression": expression.expression, "message": expression.message}))
 }

@@ -48,8 +48,7 @@ pub(crate) fn waits(inputs: &Inputs<'_>) -> Vec<String> {
 
 /// What is left out.
 pub(crate) fn warnings(inputs: &Inputs<'_>) -> Vec<String> {
-    let given_name = inputs.configuration(&["apiServer", "clientCA", "name"]).as_str();
-    let is_named = given_name.is_some_and(|name| !name.is_empty());
+    let is_named = given_name(inputs).is_some_and(|name| !name.is_empty());
     if is_named && name(inputs).is_none() {
         return vec![format!("{PATH}.name must be the name of a ConfigMap")];
     }
@@ -62,8 +61,12 @@ pub(crate) fn warnings(inputs: &Inputs<'_>) -> Vec<String> {
 }
 
 fn name<'a>(inputs: &Inputs<'a>) -> Option<&'a str> {
-    let name = inputs.configuration(&["apiServer", "clientCA", "name"]).as_str();
-    name.filter(|name| name.parse::<SecretName>().is_ok())
+    given_name(inputs).filter(|name| name.parse::<SecretName>().is_ok())
+}
+
+fn given_name<'a>(inputs: &Inputs<'a>) -> Option<&'a str> {
+    let reference = inputs.api_server()?.client_ca.as_ref()?;
+    Some(&reference.name)
 }
 
 fn given<'a>(inputs: &Inputs<'a>) -> Option<&'a str> {

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use hyperplane_api::hypershift::configuration::feature_gate::{
+    CustomFeatureGates, FeatureGateConfiguration, FeatureGateName, FeatureGateSet,
+};
 use k8s_openapi::api::core::v1::Container;
-use serde_json::Value;
 
-use super::texts;
 use crate::{flags, inputs::Inputs};
 
 /// A gate of OpenShift that no program of Kubernetes knows: with it the level restricted of pod security is enforced.
@@ -40,8 +41,7 @@ pub(crate) fn enforces_pod_security(inputs: &Inputs<'_>) -> bool {
 /// What is left out.
 pub(crate) fn warnings(inputs: &Inputs<'_>) -> Vec<String> {
     let path = "configuration.featureGate";
-    let custom = custom(inputs);
-    let names: Vec<&str> = texts(&custom["enabled"]).chain(texts(&custom["disabled"])).collect();
+    let names: Vec<&str> = enabled(inputs).chain(disabled(inputs)).collect();
     let mut warnings: Vec<String> = match set_of_gates(inputs) {
         "" | "Default" if !names.is_empty() => {
             vec![format!("{path}.customNoUpgrade counts only with featureSet {CUSTOM}")]
@@ -65,13 +65,29 @@ pub(crate) fn warnings(inputs: &Inputs<'_>) -> Vec<String> {
     warnings
 }
 
-fn set_of_gates<'a>(inputs: &Inputs<'a>) -> &'a str {
-    let set = inputs.configuration(&["featureGate", "featureSet"]);
-    set.as_str().unwrap_or_default()
+fn settings<'a>(inputs: &Inputs<'a>) -> Option<&'a FeatureGateConfiguration> {
+    inputs.configuration()?.feature_gate.as_ref()
 }
 
-fn custom<'a>(inputs: &Inputs<'a>) -> &'a Value {
-    inputs.configuration(&["featureGate", "customNoUpgrade"])
+fn set_of_gates<'a>(inputs: &Inputs<'a>) -> &'a str {
+    let set = settings(inputs).and_then(|settings| settings.feature_set.as_ref());
+    set.map(FeatureGateSet::as_str).unwrap_or_default()
+}
+
+fn enabled<'a>(inputs: &Inputs<'a>) -> impl Iterator<Item = &'a str> {
+    named(settings(inputs), |custom| &custom.enabled)
+}
+
+fn disabled<'a>(inputs: &Inputs<'a>) -> impl Iterator<Item = &'a str> {
+    named(settings(inputs), |custom| &custom.disabled)
+}
+
+fn named(
+    settings: Option<&FeatureGateConfiguration>,
+    list: fn(&CustomFeatureGates) -> &[FeatureGateName],
+) -> impl Iterator<Item = &str> {
+    let custom = settings.and_then(|settings| settings.custom_no_upgrade.as_ref());
+    custom.into_iter().flat_map(list).map(|name| name.0.as_str())
 }
 
 /// Gates by name. One that is both enabled and disabled is disabled.
@@ -79,9 +95,8 @@ fn gates<'a>(inputs: &Inputs<'a>) -> BTreeMap<&'a str, bool> {
     if set_of_gates(inputs) != CUSTOM {
         return BTreeMap::new();
     }
-    let custom = custom(inputs);
-    let enabled = texts(&custom["enabled"]).map(|name| (name, true));
-    let disabled = texts(&custom["disabled"]).map(|name| (name, false));
+    let enabled = enabled(inputs).map(|name| (name, true));
+    let disabled = disabled(inputs).map(|name| (name, false));
     enabled.chain(disabled).filter(|(name, _)| is_gate(name)).collect()
 }
 

@@ -37,8 +37,3 @@ fn sorted(value: &Value) -> Value {
         other => other.clone(),
     }
 }
-
-/// The texts of a list; what is no text is passed over.
-pub(crate) fn texts(value: &Value) -> impl Iterator<Item = &str> {
-    value.as_array().into_iter().flatten().filter_map(Value::as_str)
-}

@@ -23,27 +23,27 @@ fn files_have_their_keys_in_order() {
 
 #[test]
 fn audit_profiles_become_policies() {
-    for (profile, levels) in [
-        (json!(null), &["None", "None", "Metadata"][..]),
-        (json!("Default"), &["None", "None", "Metadata"]),
+    for (audit, levels) in [
+        (json!({}), &["None", "None", "Metadata"][..]),
+        (json!({"profile": "Default"}), &["None", "None", "Metadata"]),
         (
-            json!("WriteRequestBodies"),
+            json!({"profile": "WriteRequestBodies"}),
             &["None", "None", "Metadata", "RequestResponse", "Metadata"],
         ),
         (
-            json!("AllRequestBodies"),
+            json!({"profile": "AllRequestBodies"}),
             &["None", "None", "Metadata", "RequestResponse"],
         ),
-        (json!("None"), &["None"]),
-        (json!("Everything"), &["None", "None", "Metadata"]),
+        (json!({"profile": "None"}), &["None"]),
+        (json!({"profile": "Everything"}), &["None", "None", "Metadata"]),
     ] {
-        let world = configured(&json!({"apiServer": {"audit": {"profile": profile}}}));
+        let world = configured(&json!({"apiServer": {"audit": audit}}));
         let policy = read(&audit::policy(&world.inputs()));
         let rules = policy["rules"].as_array().expect("it has rules");
         let found: Vec<&str> = rules.iter().filter_map(|rule| rule["level"].as_str()).collect();
-        assert_eq!(found, levels, "{profile}");
-        let is_odd = profile == json!("Everything");
-        assert_eq!(audit::warnings(&world.inputs()).len(), usize::from(is_odd), "{profile}");
+        assert_eq!(found, levels, "{audit}");
+        let is_odd = audit["profile"] == "Everything";
+        assert_eq!(audit::warnings(&world.inputs()).len(), usize::from(is_odd), "{audit}");
     }
 }
 
@@ -323,6 +323,7 @@ fn provider(change: &Value) -> World {
     let mut provider = json!({
         "name": "theirs",
         "issuer": {"issuerURL": "https://id.example.com", "audiences": ["one"]},
+        "claimMappings": {"username": {}},
     });
     crate::support::merge(&mut provider, change);
     configured(&json!({"authentication": {"type": "OIDC", "oidcProviders": [provider]}}))
@@ -369,12 +370,14 @@ fn identity_providers_become_authenticators() {
             json!("MatchAny"),
         ),
         (
-            json!({"claimValidationRules": [{"requiredClaim": {"claim": "hd", "requiredValue": "example.com"}}]}),
+            json!({"claimValidationRules": [
+                {"type": "RequiredClaim", "requiredClaim": {"claim": "hd", "requiredValue": "example.com"}},
+            ]}),
             "/claimValidationRules",
             json!([{"claim": "hd", "requiredValue": "example.com"}]),
         ),
         (
-            json!({"claimValidationRules": [{"cel": {"expression": "true", "message": "never"}}]}),
+            json!({"claimValidationRules": [{"type": "CEL", "cel": {"expression": "true", "message": "never"}}]}),
             "/claimValidationRules",
             json!([{"expression": "true", "message": "never"}]),
         ),
@@ -403,10 +406,13 @@ fn an_authority_of_a_provider_is_waited_for_and_then_trusted() {
 
 #[test]
 fn providers_count_only_for_the_type_that_uses_them() {
-    assert!(authentication::is_wanted(&provider(&json!({})).inputs()));
-    for (kind, providers) in [("OIDC", json!([])), ("None", json!([{"name": "theirs"}]))] {
-        let world = configured(&json!({"authentication": {"type": kind, "oidcProviders": providers}}));
-        assert!(!authentication::is_wanted(&world.inputs()), "{kind}");
+    let given = provider(&json!({}));
+    assert!(authentication::is_wanted(&given.inputs()));
+    for change in [json!({"oidcProviders": []}), json!({"type": "None"})] {
+        let mut settings = json!({"authentication": given.inputs().authentication()});
+        crate::support::merge(&mut settings, &json!({"authentication": change}));
+        let world = configured(&settings);
+        assert!(!authentication::is_wanted(&world.inputs()), "{change}");
     }
     assert!(!authentication::is_wanted(
         &World::new(&json!({}), release("1.35")).inputs()

@@ -1,8 +1,10 @@
 //! TLS profiles as the servers of a control plane take them. What they stand for is said where their words are.
 
-use hyperplane_api::hypershift::configuration::tls_profile::{self, TlsProfile};
+use hyperplane_api::hypershift::configuration::{
+    tls_profile::{self, TlsProfile},
+    tls_security_profile::TlsSecurityProfile,
+};
 use k8s_openapi::api::core::v1::Container;
-use serde_json::Value;
 
 use crate::{flags, inputs::Inputs};
 
@@ -27,6 +29,6 @@ pub(crate) fn warnings(inputs: &Inputs<'_>) -> Vec<String> {
     tls_profile::warnings(chosen(inputs), PATH)
 }
 
-fn chosen<'a>(inputs: &Inputs<'a>) -> &'a Value {
-    inputs.configuration(&["apiServer", "tlsSecurityProfile"])
+fn chosen<'a>(inputs: &Inputs<'a>) -> Option<&'a TlsSecurityProfile> {
+    inputs.api_server()?.tls_security_profile.as_ref()
 }

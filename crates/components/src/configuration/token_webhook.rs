@@ -2,7 +2,7 @@
 
 use hyperplane_api::common::SecretName;
 
-use super::kubeconfig;
+use super::{authentication::has_providers, kubeconfig};
 use crate::inputs::Inputs;
 
 /// The key with the kubeconfig that leads to the webhook.
@@ -31,10 +31,6 @@ pub(crate) fn warnings(inputs: &Inputs<'_>) -> Vec<String> {
 }
 
 fn given<'a>(inputs: &Inputs<'a>) -> Option<&'a str> {
-    let path = ["authentication", "webhookTokenAuthenticator", "kubeConfig", "name"];
-    inputs.configuration(&path).as_str().filter(|name| !name.is_empty())
-}
-
-fn has_providers(inputs: &Inputs<'_>) -> bool {
-    inputs.configuration(&["authentication", "type"]).as_str() == Some("OIDC")
+    let webhook = inputs.authentication()?.webhook_token_authenticator.as_ref()?;
+    Some(webhook.kube_config.name.as_str()).filter(|name| !name.is_empty())
 }

@@ -19,7 +19,7 @@ use hyperplane_api::{
         secret_encryption::SecretEncryption,
     },
 };
-use hyperplane_components::{RENDER_REVISION, has_dedicated_operators};
+use hyperplane_components::RENDER_REVISION;
 
 use super::{Blueprint, control_plane_name, mirrored};
 use crate::{metadata::pair, validate::control_plane_image};
@@ -86,7 +86,7 @@ fn computed(blueprint: &Blueprint<'_>) -> BTreeMap<String, String> {
     if !scales {
         found.extend([pair(annotations::DISABLE_CLUSTER_AUTOSCALER, "true")]);
     }
-    let mode = if has_dedicated_operators(blueprint.cluster) {
+    let mode = if blueprint.has_dedicated_operators() {
         "dedicated"
     } else {
         "shared"

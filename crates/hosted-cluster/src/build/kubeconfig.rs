@@ -50,9 +50,8 @@ fn has_further_name(cluster: &HostedCluster) -> bool {
 }
 
 fn has_identity_providers(cluster: &HostedCluster) -> bool {
-    let configuration = cluster.spec.configuration.as_ref();
-    let own = configuration.and_then(|configuration| configuration.rest.get("oauth"));
-    own.is_some_and(|own| !own.is_null())
+    let configuration = cluster.spec.configuration.as_deref();
+    configuration.is_some_and(|configuration| configuration.oauth.is_some())
 }
 
 /// The password of the first user. A cluster with identity providers of its own has none.

@@ -10,10 +10,11 @@ use k8s_openapi::{api::core::v1::Namespace, apimachinery::pkg::apis::meta::v1::O
 use kube::ResourceExt as _;
 
 use super::Blueprint;
-use crate::{metadata::pair, names};
+use crate::{metadata::pair, names, operator_image};
 
-/// How strictly pods are judged unless the cluster says otherwise.
+/// How strictly pods are judged unless the cluster says otherwise, and where its operator does not keep to that.
 const POD_SECURITY: &str = "restricted";
+const POD_SECURITY_OF_OLD: &str = "privileged";
 
 /// The namespace as it is created: with nothing but the claim, so that whoever finds it knows whose it is.
 pub(crate) fn claim(cluster: &HostedCluster) -> Namespace {
@@ -38,7 +39,12 @@ fn claim_annotations(cluster: &HostedCluster) -> BTreeMap<String, String> {
 pub(super) fn build(blueprint: &Blueprint<'_>) -> Namespace {
     let cluster = blueprint.cluster;
     let level = annotations::POD_SECURITY_ADMISSION_LABEL_OVERRIDE.of(cluster);
-    let level = level.map_or_else(|| POD_SECURITY.to_owned(), str::to_lowercase);
+    let usual = if operator_image::runs_restricted(cluster) {
+        POD_SECURITY
+    } else {
+        POD_SECURITY_OF_OLD
+    };
+    let level = level.map_or_else(|| usual.to_owned(), str::to_lowercase);
     let mut labels = BTreeMap::from([
         ours::label(),
         (labels::HOSTED_CONTROL_PLANE.as_str().to_owned(), "true".to_owned()),

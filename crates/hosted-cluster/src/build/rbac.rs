@@ -8,7 +8,6 @@ use hyperplane_api::constants::{
     objects::{components, roles},
 };
 use hyperplane_component_driver::access;
-use hyperplane_components::has_dedicated_operators;
 use hyperplane_platforms::{Facts, Place};
 use k8s_openapi::{
     api::{
@@ -46,7 +45,7 @@ pub(super) fn build(blueprint: &Blueprint<'_>) -> Access {
         roles::PKI_OPERATOR,
         rules::pki_operator_everywhere(blueprint.namespace),
     );
-    if has_dedicated_operators(blueprint.cluster) {
+    if blueprint.has_dedicated_operators() {
         for role in [roles::CONTROL_PLANE_OPERATOR, roles::CONFIG_OPERATOR] {
             granted.everywhere(blueprint, role, rules::dedicated_operator_everywhere());
         }

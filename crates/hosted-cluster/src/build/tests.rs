@@ -349,3 +349,28 @@ fn a_cluster_is_completed_once_and_what_users_wrote_stays() {
         "it is there already, and is not ours"
     );
 }
+
+#[test]
+fn operators_run_where_the_cluster_says_or_else_where_all_do() {
+    let key = ours::TENANT_OPERATORS.as_str();
+    for (said, dedicates_operators, expected) in [
+        (None, false, "shared"),
+        (None, true, "dedicated"),
+        (Some("shared"), true, "shared"),
+        (Some("dedicated"), false, "dedicated"),
+    ] {
+        let cluster = cluster(&json!({"metadata": {"annotations": said.map(|said| json!({key: said}))}}));
+        let settings = crate::settings::HostedClusterSettings {
+            dedicates_operators,
+            ..settings()
+        };
+        let made = desired(&cluster, &seen(&cluster), &settings);
+        assert_eq!(annotations_of(&made)[key], expected, "{said:?} {dedicates_operators}");
+        let own = "hypershift-control-plane-operator-clusters-blue";
+        let has_rights = made
+            .cluster_roles
+            .iter()
+            .any(|role| role.metadata.name.as_deref() == Some(own));
+        assert_eq!(has_rights, expected == "dedicated");
+    }
+}

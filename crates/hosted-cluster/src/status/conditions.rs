@@ -5,12 +5,13 @@ use hyperplane_api::{
     constants::{
         ConditionType, Reason,
         conditions::{hosted_cluster as types, hosted_control_plane, node_pool},
-        reasons,
+        ours, reasons,
     },
     hypershift::{
         etcd::EtcdManagementType, node_pool::status::ConditionStatus, platform_type::PlatformType,
         version_status::ClusterVersionStatus,
     },
+    unused::{self, unused},
 };
 use hyperplane_components::ETCD_RECOVERY;
 use hyperplane_platforms::Problem;
@@ -44,6 +45,7 @@ pub(super) fn observe(report: &Report<'_>, version: Option<&ClusterVersionStatus
     observed.extend(etcd_recovery(report));
     observed.extend(live_migratable(report));
     observed.extend(isolated(report));
+    observed.extend(without_effect(report));
     observed
 }
 
@@ -340,4 +342,11 @@ fn isolated(report: &Report<'_>) -> Option<Observation> {
         ),
         Some((reason, why)) => fails(type_, reason, why),
     })
+}
+
+/// Only told where something is asked for in vain.
+fn without_effect(report: &Report<'_>) -> Option<Observation> {
+    let spec = serde_json::to_value(&report.cluster.spec).expect("a spec has only text keys and finite numbers");
+    let found = unused(unused::HOSTED_CLUSTER, &spec);
+    (!found.is_empty()).then(|| holds(ours::UNUSED_FIELDS, ours::NOT_ACTED_ON, unused::message(&found)))
 }

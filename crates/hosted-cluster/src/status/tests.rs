@@ -413,3 +413,27 @@ fn what_was_found_on_the_cluster_with_the_machines_is_told_and_kept() {
     let conditions = by_type(&status);
     expect(&conditions, type_, "Unknown", "InfraClusterNetworkPolicyCreateFailed");
 }
+
+#[test]
+fn fields_without_effect_are_named_and_nothing_is_said_without_them() {
+    let find = |look: &Look| {
+        let mut conditions = look.status().conditions.into_iter();
+        conditions.find(|one| one.type_ == "UnusedFields")
+    };
+    assert_eq!(
+        find(&Look::new(&json!({"spec": {"fips": false, "capabilities": {}}}))),
+        None
+    );
+    let look = Look::new(&json!({"spec": {"fips": true, "configuration": {
+        "network": {"serviceNodePortRange": "30000-31000", "networkDiagnostics": {"mode": "Disabled"}}}}}));
+    let told = find(&look).unwrap();
+    assert_eq!((told.status.as_str(), told.reason.as_str()), ("True", "NotActedOn"));
+    let fields = "spec.fips, spec.configuration.network.networkDiagnostics.";
+    assert!(told.message.contains(fields), "{}", told.message);
+    let later = look.later(600);
+    assert_eq!(
+        later.cluster.status,
+        Some(later.status()),
+        "nothing is written while nothing happens"
+    );
+}

@@ -179,18 +179,15 @@ fn node_address(case: &Case<'_>) -> Option<String> {
 }
 
 fn certificates_of_others(case: &Case<'_>, problems: &mut Vec<Problem>) {
-    let configuration = case.cluster.spec.configuration.as_ref();
+    let configuration = case.cluster.spec.configuration.as_deref();
     let serving = configuration.and_then(|found| found.api_server.as_ref()?.serving_certs.as_ref());
     let named = serving.iter().flat_map(|serving| &serving.named_certificates);
     let own = own_names(case);
     for (number, certificate) in named.enumerate() {
         let field = format!("spec.configuration.apiServer.servingCerts.namedCertificates[{number}]");
-        let secret = certificate
-            .rest
-            .get("servingCertificate")
-            .and_then(|found| found["name"].as_str());
+        let secret = certificate.serving_certificate.as_ref();
         let mut covered = certificate.names.clone();
-        covered.extend(secret.into_iter().flat_map(|secret| names_in(case, secret)));
+        covered.extend(secret.into_iter().flat_map(|secret| names_in(case, &secret.name)));
         let is_covered = |own: &&Host| covered.iter().any(|pattern| certificates::covers(pattern, own));
         let conflict = own.iter().find(is_covered);
         problems.extend(conflict.map(|name| {

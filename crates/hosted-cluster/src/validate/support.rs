@@ -8,6 +8,7 @@ use hyperplane_planner::release::Release;
 use hyperplane_platforms::{Platform, Problem, Rule};
 
 use super::{Case, release::ReleasePair};
+use crate::operator_image;
 
 const PLATFORM: Rule = Rule {
     name: "platform-supported",
@@ -22,7 +23,12 @@ const ARCHITECTURE: Rule = Rule {
     asks: "a release for one architecture must be for one that the platform has",
 };
 
-pub(super) const RULES: &[Rule] = &[PLATFORM, PROVIDER, ARCHITECTURE];
+const OPERATOR: Rule = Rule {
+    name: "operator-capabilities",
+    asks: "an operator image of the cluster's own must declare what this manager leaves to it",
+};
+
+pub(super) const RULES: &[Rule] = &[PLATFORM, PROVIDER, ARCHITECTURE, OPERATOR];
 
 const FIELD: &str = "spec.platform.type";
 
@@ -45,6 +51,22 @@ pub(super) fn provider(case: &Case<'_>, platform: &dyn Platform) -> Option<Probl
             FIELD,
             format!("the management cluster does not serve the kind {kind}"),
             "install the Cluster API provider of the platform, then restart the manager",
+        )
+    })
+}
+
+/// Judged before anything is made: an operator that leaves something undone would leave a control plane half made.
+pub(super) fn operator(case: &Case<'_>) -> Option<Problem> {
+    let lacking = operator_image::lacking(case.cluster);
+    (!lacking.is_empty()).then(|| {
+        Problem::new(
+            &OPERATOR,
+            format!(
+                "metadata.annotations[{}]",
+                annotations::CONTROL_PLANE_OPERATOR_IMAGE_LABELS
+            ),
+            format!("the operator image does not declare {}", lacking.join(", ")),
+            "name an image that declares them, or remove the annotation with the image",
         )
     })
 }

@@ -239,6 +239,13 @@ fn of_texts() -> Vec<Row> {
             "lax",
         ),
         annotation("tenant-operators", "hyperplane.dev/tenant-operators", "elsewhere"),
+        Row {
+            change: json!({"metadata": {"annotations": {
+                "hypershift.openshift.io/control-plane-operator-image": "example.com/operator:v0.0",
+                "hypershift.openshift.io/control-plane-operator-image-labels": "io.openshift.hypershift.restricted-psa=true",
+            }}}),
+            ..spec("operator-capabilities", json!({}))
+        },
         annotation(
             "resource-request-override",
             "resource-request-override.hypershift.openshift.io/etcd",

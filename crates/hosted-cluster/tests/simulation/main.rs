@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
 
+mod contract;
 mod deletion;
 mod elsewhere;
 mod keys;

@@ -325,6 +325,7 @@ fn operator_settings(reach: Reach) -> HostedClusterSettings {
             runs_machines: false,
         },
         served: ServedKinds::ALL,
+        dedicates_operators: false,
         assigns_user_ids: true,
         networks: ManagementNetworks {
             closed: vec!["10.128.0.0/14".to_owned()],

@@ -1,33 +1,12 @@
 //! Documents by tables: what is read, what is refused, and that the encoding is one.
 
+#[path = "../../tests/support/documents.rs"]
+mod documents;
+
 use proptest::prelude::*;
 
+use self::documents::{KUBELET, MACHINE};
 use super::*;
-
-const MACHINE: &str = "\
-apiVersion: machineconfiguration.openshift.io/v1
-kind: MachineConfig
-metadata:
-  name: 50-motd
-  creationTimestamp: null
-spec:
-  config:
-    ignition: {version: 3.2.0}
-    storage:
-      files:
-        - path: /etc/motd
-          mode: 0644
-          contents: {source: 'data:,hello'}
-";
-
-const KUBELET: &str = "\
-apiVersion: machineconfiguration.openshift.io/v1
-kind: KubeletConfig
-metadata: {name: big-pods}
-spec:
-  kubeletConfig: {maxPods: 500}
-status: {conditions: []}
-";
 
 fn problems(text: &str) -> Vec<String> {
     let found = read(&[("one", text)]).expect_err("it must not be read");

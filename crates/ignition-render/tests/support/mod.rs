@@ -7,6 +7,7 @@
 )]
 
 pub mod corpus;
+mod documents;
 
 use std::collections::BTreeMap;
 
@@ -20,33 +21,7 @@ use hyperplane_ignition_render::{
 use hyperplane_planner::{catalogue, release::Release};
 use serde_json::{Value, json};
 
-const CONFIG: &str = "\
-apiVersion: machineconfiguration.openshift.io/v1
-kind: MachineConfig
-metadata: {name: 50-motd}
-spec:
-  kernelArguments: [quiet]
-  config:
-    ignition: {version: 3.2.0}
-    storage:
-      files:
-        - path: /etc/motd
-          mode: 0644
-          contents: {source: 'data:,hello%0A'}
----
-apiVersion: machineconfiguration.openshift.io/v1
-kind: KubeletConfig
-metadata: {name: big-pods}
-spec:
-  kubeletConfig: {maxPods: 500}
----
-apiVersion: config.openshift.io/v1
-kind: ImageDigestMirrorSet
-metadata: {name: mirrors}
-spec:
-  imageDigestMirrors:
-    - {source: quay.io, mirrors: [mirror.example.com/quay]}
-";
+use self::documents::{KUBELET, MACHINE, MIRRORS};
 
 /// What differs from one cluster to the next.
 #[derive(Clone, Debug)]
@@ -121,7 +96,7 @@ pub fn cases() -> Vec<(&'static str, World)> {
     let authority = ("mirror.example.com".to_owned(), "AUTHORITY OF THE MIRROR\n".to_owned());
     full.registry_authorities.extend([authority]);
     "ssh-ed25519 AAAA admin@example.com\n".clone_into(&mut full.ssh_keys);
-    full.config = vec![("config".to_owned(), CONFIG.to_owned())];
+    full.config = vec![("config".to_owned(), [MACHINE, KUBELET, MIRRORS].join("---\n"))];
     vec![
         ("agent", World::new(PlatformType::Agent)),
         ("kubevirt", World::new(PlatformType::KubeVirt)),

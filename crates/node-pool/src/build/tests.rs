@@ -349,15 +349,7 @@ fn repair_begins_when_a_machine_came_and_ends_with_the_wish() {
     let first = desired(&pool, &seen, NOW).unwrap();
     assert!(first.health_check.is_none());
     let mut seen = after(&seen, &first);
-    let mut reached = first.token.clone();
-    let key = annotations::IGNITION_REACHED.as_str().to_owned();
-    reached
-        .metadata
-        .annotations
-        .as_mut()
-        .unwrap()
-        .insert(key, "True".to_owned());
-    seen.tokens = vec![stored(reached)];
+    seen.tokens = vec![stored(testing::reached(first.token.clone()))];
     let check = desired(&pool, &seen, NOW).unwrap().health_check.unwrap();
     let checks = check.spec.checks.as_ref().unwrap();
     assert_eq!(checks.node_startup_timeout_seconds, Some(1200));

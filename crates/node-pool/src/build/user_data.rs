@@ -61,7 +61,7 @@ fn stub(blueprint: &Blueprint<'_>) -> Value {
 /// The proxy of a cluster, as payloads have it, or what is wrong with it.
 pub(crate) fn proxy_of(cluster: &HostedCluster) -> Result<Option<Proxy>, Problem> {
     let spec = &cluster.spec;
-    Proxy::of(spec.configuration.as_ref(), &spec.networking, &spec.platform.type_)
+    Proxy::of(spec.configuration.as_deref(), &spec.networking, &spec.platform.type_)
 }
 
 /// How a machine gets there, where it has to go through a proxy. One that is wrong keeps nodes from rolling; machines that

@@ -2,8 +2,9 @@
 
 use hyperplane_api::hypershift::paused::PauseState;
 use hyperplane_api::{
-    constants::{ConditionType, Reason, conditions::node_pool as types, objects::keys, reasons},
+    constants::{ConditionType, Reason, conditions::node_pool as types, objects::keys, ours, reasons},
     hypershift::platform_type::PlatformType,
+    unused::{self, unused},
 };
 use hyperplane_platforms::Problem;
 use hyperplane_runtime::conditions::Observation;
@@ -33,6 +34,7 @@ pub(super) fn observe(report: &Report<'_>) -> Vec<Observation> {
     observed.extend(machines::observe(report));
     observed.extend(tuning(report));
     observed.extend(conflict(report));
+    observed.extend(without_effect(report));
     observed.push(autorepair(report));
     observed
 }
@@ -293,6 +295,13 @@ fn tuning(report: &Report<'_>) -> Option<Observation> {
     let message = "tuningConfig is not carried out by this manager; write what it comes to into spec.config.";
     let is_asked = !report.pool.spec.tuning_config.is_empty();
     is_asked.then(|| fails(types::VALID_TUNING_CONFIG, reasons::NOT_SUPPORTED, message))
+}
+
+/// Only told where something is asked for in vain.
+fn without_effect(report: &Report<'_>) -> Option<Observation> {
+    let spec = serde_json::to_value(&report.pool.spec).expect("a spec has only text keys and finite numbers");
+    let found = unused(unused::NODE_POOL, &spec);
+    (!found.is_empty()).then(|| holds(ours::UNUSED_FIELDS, ours::NOT_ACTED_ON, unused::message(&found)))
 }
 
 /// Only told while it holds.

@@ -4,7 +4,7 @@ use hyperplane_api::hypershift::paused::{NodePoolPausedUntil, PauseState};
 use std::sync::Arc;
 
 use hyperplane_api::{
-    constants::{ConditionType, annotations, conditions::node_pool as types, objects::keys},
+    constants::{ConditionType, annotations, conditions::node_pool as types, objects::keys, ours},
     hypershift::node_pool::status::{ConditionStatus, NodePoolCondition},
 };
 use k8s_openapi::ByteString;
@@ -56,16 +56,9 @@ fn complete() -> (NodePool, Seen) {
     let pool = testing::pool(&json!({}));
     let mut seen = testing::seen(&testing::cluster(&json!({})));
     let made = desired(&pool, &seen, NOW).unwrap();
-    let mut token = made.token.clone();
+    let mut token = testing::reached(made.token.clone());
     let data = token.data.as_mut().unwrap();
     data.insert(keys::REASON.to_owned(), ByteString(b"AsExpected".to_vec()));
-    let reached = annotations::IGNITION_REACHED.as_str().to_owned();
-    token
-        .metadata
-        .annotations
-        .as_mut()
-        .unwrap()
-        .insert(reached, "True".to_owned());
     seen.tokens = vec![stored(token)];
     let mut deployment = made.deployment.unwrap();
     deployment.metadata.generation = Some(1);
@@ -408,4 +401,16 @@ fn whether_virtual_machines_can_migrate_is_told_where_their_provider_says() {
     assert_eq!(is(&status, type_), ("False", "KubeVirtNodesNotLiveMigratable"));
     let message = find(&status, type_).message.clone().unwrap();
     assert_eq!(message, "1 of 2 cannot migrate: m-1: DisksNotLiveMigratable");
+}
+
+#[test]
+fn fields_without_effect_are_named_and_nothing_is_said_without_them() {
+    let (_, seen) = complete();
+    let status = |change: &Value| told(&testing::pool(change), &seen);
+    let usual = status(&json!({}));
+    assert!(usual.conditions.iter().all(|one| one.type_ != "UnusedFields"));
+    let told = status(&json!({"spec": {"osImageStream": {"name": "rhel-9"}}}));
+    assert_eq!(is(&told, ours::UNUSED_FIELDS), ("True", "NotActedOn"));
+    let message = find(&told, ours::UNUSED_FIELDS).message.as_deref().unwrap();
+    assert!(message.contains("spec.osImageStream."), "{message}");
 }

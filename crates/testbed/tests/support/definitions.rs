@@ -9,9 +9,11 @@ use kube::{
     api::PostParams,
     runtime::wait::{await_condition, conditions::is_crd_established},
 };
+use serde_json::Value;
 
-/// Applies the definitions of a feature set as a user would, and waits until all are Established.
-pub async fn install(control_plane: &ControlPlane, features: FeatureSet) -> Result<()> {
+/// Applies the definitions of a feature set as a user would, waits until all are Established, and gives back what kubectl
+/// said beside its results.
+pub async fn install(control_plane: &ControlPlane, features: FeatureSet) -> Result<String> {
     let list = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": crd::definitions(features)});
     let applied = control_plane
         .kubectl_with_input(&["apply", "--server-side", "-f", "-"], &list.to_string())
@@ -26,13 +28,18 @@ pub async fn install(control_plane: &ControlPlane, features: FeatureSet) -> Resu
     if !waited.status.success() {
         bail!("kubectl wait: {}", waited.stderr);
     }
-    Ok(())
+    Ok(applied.stderr)
 }
 
 /// Creates the definitions of a feature set, and waits until all are Established.
 pub async fn create(client: &Client, features: FeatureSet) -> Result<()> {
+    create_these(client, crd::definitions(features)).await
+}
+
+/// Creates definitions, and waits until all are Established.
+pub async fn create_these(client: &Client, definitions: Vec<Value>) -> Result<()> {
     let api: Api<CustomResourceDefinition> = Api::all(client.clone());
-    for definition in crd::definitions(features) {
+    for definition in definitions {
         let definition: CustomResourceDefinition = serde_json::from_value(definition)?;
         let name = definition.name_any();
         api.create(&PostParams::default(), &definition)

@@ -60,7 +60,9 @@ pub enum When {
 impl RuleTable {
     /// Reads a table.
     pub fn parse(text: &str) -> Result<Self> {
-        serde_saphyr::from_str(text).context("a rule table")
+        // Tables are ours and name their bases again and again.
+        let options = serde_saphyr::options! { budget: serde_saphyr::budget! { enforce_alias_anchor_ratio: false } };
+        serde_saphyr::from_str_with_options(text, options).context("a rule table")
     }
 
     /// Whether cases of the table meet in one object: a kind with a single instance fixes its name.

@@ -90,7 +90,8 @@ pub(crate) async fn judge_all(client: &Client) -> Result<()> {
     Ok(())
 }
 
-fn tables() -> Result<Vec<(String, RuleTable)>> {
+/// Every rule table, with the name of its file.
+pub(crate) fn tables() -> Result<Vec<(String, RuleTable)>> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rules");
     let mut files: Vec<_> = fs::read_dir(&directory)?.collect::<Result<_, _>>()?;
     files.sort_by_key(fs::DirEntry::file_name);

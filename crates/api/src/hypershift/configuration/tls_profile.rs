@@ -1,7 +1,7 @@
 //! TLS profiles: what the words in `tlsSecurityProfile` stand for, as programs written in Go take it. Servers of a
 //! control plane and kubelets read them alike.
 
-use serde_json::Value;
+use super::tls_security_profile::{CustomTlsProfile, TlsProfileType, TlsSecurityProfile, TlsVersion};
 
 /// Ciphers by the name that profiles use and the name that programs in Go use. What Go does not have is not listed, and
 /// not offered. Those of TLS 1.3 cannot be chosen and are left out too.
@@ -77,23 +77,24 @@ pub struct TlsProfile {
 
 impl TlsProfile {
     /// Reads a profile; Intermediate where none is chosen. What no program offers is left out.
-    pub fn of(profile: &Value) -> Self {
-        match profile["type"].as_str() {
-            Some("Old") => Self::listed("VersionTLS10", CIPHERS.len()),
-            Some("Modern") => Self::listed(NEWEST, 0),
-            Some("Custom") => Self::custom(&profile["custom"]),
-            _ => Self::listed("VersionTLS12", INTERMEDIATE),
+    pub fn of(profile: Option<&TlsSecurityProfile>) -> Self {
+        match profile.and_then(|profile| profile.profile_type.as_ref()) {
+            Some(TlsProfileType::Old) => Self::listed("VersionTLS10", CIPHERS.len()),
+            Some(TlsProfileType::Modern) => Self::listed(NEWEST, 0),
+            Some(TlsProfileType::Custom) => Self::custom(profile.and_then(|profile| profile.custom.as_ref())),
+            Some(TlsProfileType::Intermediate | TlsProfileType::Unrecognised(_)) | None => {
+                Self::listed("VersionTLS12", INTERMEDIATE)
+            }
         }
     }
 
-    fn custom(custom: &Value) -> Self {
-        let oldest = custom["minTLSVersion"].as_str();
-        let oldest = VERSIONS.iter().find(|version| Some(**version) == oldest).copied();
+    fn custom(custom: Option<&CustomTlsProfile>) -> Self {
+        let oldest = VERSIONS.iter().find(|version| **version == oldest(custom)).copied();
         let oldest = oldest.unwrap_or("VersionTLS12");
         if oldest == NEWEST {
             return Self::listed(NEWEST, 0);
         }
-        if !texts(&custom["ciphers"]).any(is_known) {
+        if !names(custom).any(is_known) {
             return Self::listed(oldest, INTERMEDIATE);
         }
         let mut ciphers = chosen(custom);
@@ -118,35 +119,38 @@ impl TlsProfile {
 }
 
 /// What is left out of a profile, and what is added, each with the path at which the profile stands.
-pub fn warnings(profile: &Value, path: &str) -> Vec<String> {
-    match profile["type"].as_str() {
-        None | Some("" | "Old" | "Intermediate" | "Modern") => Vec::new(),
-        Some("Custom") => custom_warnings(&profile["custom"], &format!("{path}.custom")),
-        Some(other) => vec![format!(
-            "{path}.type {other}: choose Old, Intermediate, Modern or Custom"
-        )],
+pub fn warnings(profile: Option<&TlsSecurityProfile>, path: &str) -> Vec<String> {
+    match profile.and_then(|profile| profile.profile_type.as_ref()) {
+        Some(TlsProfileType::Custom) => {
+            let custom = profile.and_then(|profile| profile.custom.as_ref());
+            custom_warnings(custom, &format!("{path}.custom"))
+        }
+        Some(TlsProfileType::Unrecognised(other)) if !other.is_empty() => {
+            vec![format!(
+                "{path}.type {other}: choose Old, Intermediate, Modern or Custom"
+            )]
+        }
+        Some(_) | None => Vec::new(),
     }
 }
 
-fn custom_warnings(custom: &Value, path: &str) -> Vec<String> {
+fn custom_warnings(custom: Option<&CustomTlsProfile>, path: &str) -> Vec<String> {
     let mut warnings = Vec::new();
-    let oldest = custom["minTLSVersion"].as_str().unwrap_or_default();
+    let oldest = oldest(custom);
     if !VERSIONS.contains(&oldest) {
         let versions = VERSIONS.join(", ");
         warnings.push(format!("{path}.minTLSVersion must be one of {versions}"));
     }
-    let names = || texts(&custom["ciphers"]);
-    let unknown = names().filter(|name| !is_known(name));
+    let unknown = names(custom).filter(|name| !is_known(name));
     warnings.extend(unknown.map(|name| format!("{path}.ciphers: {name} is not offered by any program")));
     if oldest == NEWEST {
         return warnings;
     }
-    let chosen = chosen(custom);
-    if !names().any(is_known) {
+    if !names(custom).any(is_known) {
         warnings.push(format!(
             "{path}.ciphers: none is known, and those of Intermediate are used"
         ));
-    } else if lacks_required(&chosen) {
+    } else if lacks_required(&chosen(custom)) {
         let required = REQUIRED.join(" and ");
         warnings.push(format!(
             "{path}.ciphers: {required} are added, as HTTP/2 needs one of them"
@@ -155,9 +159,21 @@ fn custom_warnings(custom: &Value, path: &str) -> Vec<String> {
     warnings
 }
 
-/// The ciphers of a list that can be chosen.
-fn chosen(custom: &Value) -> Vec<&'static str> {
-    let wanted: Vec<&str> = texts(&custom["ciphers"]).collect();
+/// The oldest version that is asked for; empty where none is.
+fn oldest(custom: Option<&CustomTlsProfile>) -> &str {
+    let version = custom.and_then(|custom| custom.min_tls_version.as_ref());
+    version.map(TlsVersion::as_str).unwrap_or_default()
+}
+
+/// The ciphers that are asked for.
+fn names(custom: Option<&CustomTlsProfile>) -> impl Iterator<Item = &str> {
+    let ciphers = custom.into_iter().flat_map(|custom| &custom.ciphers);
+    ciphers.map(String::as_str)
+}
+
+/// Those of them that can be chosen.
+fn chosen(custom: Option<&CustomTlsProfile>) -> Vec<&'static str> {
+    let wanted: Vec<&str> = names(custom).collect();
     let is_wanted = |(theirs, ours): &&(&str, &str)| wanted.contains(theirs) || wanted.contains(ours);
     let chosen = CIPHERS.iter().filter(is_wanted);
     chosen.map(|(_, ours)| *ours).collect()
@@ -174,13 +190,9 @@ fn lacks_required(ciphers: &[&str]) -> bool {
     !ciphers.iter().any(|cipher| REQUIRED.contains(cipher))
 }
 
-fn texts(value: &Value) -> impl Iterator<Item = &str> {
-    value.as_array().into_iter().flatten().filter_map(Value::as_str)
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -199,7 +211,8 @@ mod tests {
             (custom("VersionTLS12", "AES128-SHA"), "VersionTLS12", 3, 2),
         ];
         for (profile, oldest, count, secure) in cases {
-            let found = TlsProfile::of(&profile);
+            let typed: Option<TlsSecurityProfile> = serde_json::from_value(profile.clone()).unwrap();
+            let found = TlsProfile::of(typed.as_ref());
             let counts = (found.oldest, found.ciphers.len(), found.secure_ciphers().len());
             assert_eq!(counts, (oldest, count, secure), "{profile}");
         }

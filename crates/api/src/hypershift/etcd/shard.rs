@@ -9,9 +9,9 @@ use crate::{
     text::{string_enum, string_type},
 };
 
-/// On a list of shards: no resource stands in two of them.
-pub(super) const NO_SHARED_RESOURCE: &str =
-    "self.all(shard, shard.resources.all(resource, self.exists_one(other, resource in other.resources)))";
+/// On a list of shards: no resource stands in two of them. Two of one name are for the keys of the list to refuse.
+pub(super) const NO_SHARED_RESOURCE: &str = "self.all(shard, self.all(other, shard.name == other.name || \
+     !shard.resources.exists(resource, resource in other.resources)))";
 
 /// On a list of shards: every shard of before is still there.
 pub(super) const SHARDS_KEPT: &str = "oldSelf.all(before, self.exists(now, now.name == before.name))";
@@ -57,6 +57,7 @@ string_type! {
 #[serde(rename_all = "camelCase")]
 pub struct EtcdShardResource {
     /// The API group, written out as an empty string for the core group.
+    #[schemars(length(min = 0))]
     pub api_group: EtcdShardApiGroup,
     /// The plural name, such as events or leases.
     pub resource: EtcdShardResourceName,

@@ -55,7 +55,7 @@ pub struct NodePoolManagement {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = rule(
-    "!has(self.rollingUpdate) || (has(self.strategy) && self.strategy == 'RollingUpdate')",
+    "!has(self.rollingUpdate) || self.strategy == 'RollingUpdate'",
     "rollingUpdate needs strategy RollingUpdate",
 ))]
 pub struct ReplaceUpgrade {

@@ -63,11 +63,23 @@ string_enum! {
 /// A network load balancer of AWS.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = rule(
-    "!has(self.eipAllocations) || !has(self.subnets) || self.eipAllocations.size() == \
-     (has(self.subnets.ids) ? self.subnets.ids.size() : 0) + (has(self.subnets.names) ? self.subnets.names.size() : 0)",
-    "give one entry of eipAllocations for each of the subnets",
-))]
+#[schemars(
+    transform = rule(
+        "!has(self.eipAllocations) || !has(self.subnets) || !has(self.subnets.ids) || !has(self.subnets.names) || \
+         self.eipAllocations.size() == self.subnets.ids.size() + self.subnets.names.size()",
+        "give one entry of eipAllocations for each of the subnets in ids and names",
+    ),
+    transform = rule(
+        "!has(self.eipAllocations) || !has(self.subnets) || !has(self.subnets.ids) || has(self.subnets.names) || \
+         self.eipAllocations.size() == self.subnets.ids.size()",
+        "give one entry of eipAllocations for each of the subnets in ids",
+    ),
+    transform = rule(
+        "!has(self.eipAllocations) || !has(self.subnets) || has(self.subnets.ids) || !has(self.subnets.names) || \
+         self.eipAllocations.size() == self.subnets.names.size()",
+        "give one entry of eipAllocations for each of the subnets in names",
+    ),
+)]
 pub struct AwsNetworkLoadBalancer {
     /// How it tells the source address of a connection; unset leaves the choice to OpenShift, today PROXY.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,8 +102,14 @@ string_type! {
     pub struct EipAllocation {
         length: 26..=26,
         matches: r"^eipalloc-" => "must begin with eipalloc-",
-        matches: r"[0-9a-fA-F]{17}$" => "must end with 17 hexadecimal digits, such as eipalloc-0123456789abcdef0",
+        rule: "self.split('-', 2)[1].matches('[0-9a-fA-F]{17}$')"
+            => "must end with 17 hexadecimal digits, such as eipalloc-0123456789abcdef0",
+        check: |id| id.split_once('-').is_some_and(|(_, digits)| ends_with_digits(digits)),
     }
+}
+
+fn ends_with_digits(text: &str) -> bool {
+    text.chars().rev().take_while(char::is_ascii_hexdigit).count() >= 17
 }
 
 /// Subnets of AWS, by id, by name or both; each lies in another availability zone.

@@ -41,7 +41,7 @@ string_enum! {
         "remove eipAllocations: they are public addresses, which a load balancer with scope Internal does not have",
     ),
     transform = rule(
-        "self.scope != 'Internal' || !self.?providerParameters.?openstack.?floatingIP.hasValue()",
+        "self.scope != 'Internal' || self.?providerParameters.?openstack.?floatingIP.orValue('') == ''",
         "remove floatingIP: it is a public address, which a load balancer with scope Internal does not have",
     ),
 )]

@@ -1,7 +1,4 @@
-//! The infrastructure under a hosted cluster: one file per platform.
-//!
-//! AWS, Azure, GCP, OpenStack and PowerVS are open structures: their fields pass through unchanged, and only what
-//! rules elsewhere refer to is named.
+//! The infrastructure under a hosted cluster: one file or directory per platform.
 
 pub mod agent;
 pub mod aws;
@@ -18,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::platform_type::PlatformType;
 use crate::schema::{FeatureGate, gated, gated_values, immutable};
 
-/// The infrastructure under a hosted cluster.
+/// The infrastructure under a hosted cluster. What only one platform has is kept aside, so that the others do not carry it.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Platform {
@@ -39,24 +36,24 @@ pub struct Platform {
     pub kubevirt: Option<kubevirt::KubeVirtPlatform>,
     /// Settings for Amazon Web Services.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub aws: Option<aws::AwsPlatform>,
+    pub aws: Option<Box<aws::AwsPlatform>>,
     /// Settings for Microsoft Azure.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub azure: Option<azure::AzurePlatform>,
+    pub azure: Option<Box<azure::AzurePlatform>>,
     /// Settings for Google Cloud.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = gated(FeatureGate::GcpPlatform))]
-    pub gcp: Option<gcp::GcpPlatform>,
+    pub gcp: Option<Box<gcp::GcpPlatform>>,
     /// Settings for IBM Cloud.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ibmcloud: Option<ibmcloud::IbmCloudPlatform>,
     /// Settings for OpenStack.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = gated(FeatureGate::OpenStack))]
-    pub openstack: Option<openstack::OpenStackPlatform>,
+    pub openstack: Option<Box<openstack::OpenStackPlatform>>,
     /// Settings for IBM Power Virtual Server.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub powervs: Option<powervs::PowerVsPlatform>,
+    pub powervs: Option<Box<powervs::PowerVsPlatform>>,
 }
 
 /// What a platform reports of a hosted cluster.

@@ -52,8 +52,7 @@ pub(super) fn warnings(inputs: &Inputs<'_>) -> Vec<String> {
 }
 
 fn named<'a>(inputs: &Inputs<'a>) -> impl Iterator<Item = &'a NamedCertificate> {
-    let configuration = inputs.control_plane.spec.configuration.as_ref();
-    let api_server = configuration.and_then(|configuration| configuration.api_server.as_ref());
+    let api_server = inputs.api_server();
     let certificates = api_server.and_then(|api_server| api_server.serving_certs.as_ref());
     certificates
         .into_iter()
@@ -61,7 +60,7 @@ fn named<'a>(inputs: &Inputs<'a>) -> impl Iterator<Item = &'a NamedCertificate> 
 }
 
 fn secret(certificate: &NamedCertificate) -> Option<&str> {
-    let name = certificate.rest.get("servingCertificate")?["name"].as_str()?;
+    let name = certificate.serving_certificate.as_ref()?.name.as_str();
     name.parse::<SecretName>().is_ok().then_some(name)
 }
 

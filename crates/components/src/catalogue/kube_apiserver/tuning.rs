@@ -6,7 +6,7 @@ use hyperplane_api::{
 };
 use k8s_openapi::api::core::v1::Container;
 
-use crate::{configuration::texts, flags, inputs::Inputs};
+use crate::{flags, inputs::Inputs};
 
 /// How likely a client is asked to connect anew where several servers share the load.
 const GOAWAY_CHANCE: &str = "0.001";
@@ -98,8 +98,8 @@ pub(super) fn set(inputs: &Inputs<'_>, replicas: i32, container: &mut Container)
     if inputs.is_listed(annotations::DISABLE_PROFILING, super::NAME) {
         flags::set(container, "profiling", "false");
     }
-    let origins = inputs.configuration(&["apiServer", "additionalCORSAllowedOrigins"]);
-    for origin in texts(origins) {
+    let api_server = inputs.api_server().into_iter();
+    for origin in api_server.flat_map(|api_server| &api_server.additional_cors_allowed_origins) {
         flags::add(container, "cors-allowed-origins", origin);
     }
 }

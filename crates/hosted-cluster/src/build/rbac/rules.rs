@@ -2,7 +2,7 @@
 //! they are: with components and with certificates.
 
 use hyperplane_api::constants::{groups, objects::roles};
-use hyperplane_component_driver::access::{READ, WRITE, component_rules, housekeeping_rules, rule};
+use hyperplane_component_driver::access::{MONITORING, READ, REPORT, WATCH, WRITE, driver_rules, event_rules, rule};
 use k8s_openapi::api::rbac::v1::PolicyRule;
 
 /// What the PKI operator may do outside of the namespace: sign requests for its own signers, and no others.
@@ -30,16 +30,13 @@ pub(super) fn pki_operator_everywhere(namespace: &str) -> Vec<PolicyRule> {
 
 /// What an operator in a process of its own must read outside of its namespace.
 pub(super) fn dedicated_operator_everywhere() -> Vec<PolicyRule> {
-    vec![
-        rule("", &["nodes"], READ),
-        rule(groups::HYPERPLANE, &["distributionreleases"], READ),
-    ]
+    vec![rule(groups::HYPERPLANE, &["distributionreleases"], WATCH)]
 }
 
 /// What the ignition server must read outside of its namespace: what machines of a release run. It is granted whether the
 /// server runs or not, because an account that nobody has can do nothing with it.
 pub(super) fn ignition_server_everywhere() -> Vec<PolicyRule> {
-    vec![rule(groups::HYPERPLANE, &["distributionreleases"], READ)]
+    vec![rule(groups::HYPERPLANE, &["distributionreleases"], WATCH)]
 }
 
 /// What a manager of Cluster API must read outside of its namespace.
@@ -53,10 +50,21 @@ pub(super) fn cluster_api_everywhere() -> Vec<PolicyRule> {
 /// What the manager may do: the rules of its ClusterRole. In shared mode it acts for operators of control planes by
 /// impersonating their accounts, and has no need of their rights itself.
 pub fn manager_rules() -> Vec<PolicyRule> {
-    let mut rules = component_rules();
+    let mut rules = driver_rules();
     rules.extend([
+        // Copies of what users gave, and what the components consist of that the manager drives itself.
+        rule("", &["configmaps", "secrets", "serviceaccounts"], WRITE),
+        rule("apps", &["deployments"], WRITE),
+        rule("batch", &["jobs"], WRITE),
+        rule(MONITORING, &["podmonitors"], WRITE),
+        // What other components consist of is written by the operator of each control plane.
+        rule("", &["services"], WATCH),
+        rule("apps", &["statefulsets"], WATCH),
+        rule("batch", &["cronjobs"], WATCH),
+        rule(MONITORING, &["servicemonitors"], WATCH),
+        rule("policy", &["poddisruptionbudgets"], WATCH),
         rule("", &["namespaces"], WRITE),
-        rule("", &["nodes"], READ),
+        rule("", &["nodes"], WATCH),
         // Whether a member of etcd keeps failing is seen on its pod, and on its claim.
         rule("", &["persistentvolumeclaims"], &["get"]),
         rule("", &["pods"], &["list"]),
@@ -70,23 +78,23 @@ pub fn manager_rules() -> Vec<PolicyRule> {
         rule(groups::INFRASTRUCTURE, &["kubevirtclusters/status"], &["patch"]),
         rule(groups::AGENT_PROVIDER, &["agentclusters"], WRITE),
         rule(groups::AGENT_PROVIDER, &["agentclusters/status"], &["patch"]),
-        rule(groups::HYPERPLANE, &["distributionreleases"], READ),
+        rule(groups::HYPERPLANE, &["distributionreleases"], WATCH),
         rule(
             groups::HYPERSHIFT,
             &["hostedclusters"],
-            &["get", "list", "patch", "update", "watch"],
+            &["get", "list", "patch", "watch"],
         ),
         rule(
             groups::HYPERSHIFT,
             &["hostedclusters/finalizers", "hostedcontrolplanes/finalizers"],
             &["update"],
         ),
-        rule(groups::HYPERSHIFT, &["hostedclusters/status"], &["patch", "update"]),
+        rule(groups::HYPERSHIFT, &["hostedclusters/status"], REPORT),
         rule(groups::HYPERSHIFT, &["hostedcontrolplanes"], WRITE),
         rule(groups::HYPERSHIFT, &["nodepools"], &["delete", "get", "list", "watch"]),
         rule("networking.k8s.io", &["networkpolicies"], WRITE),
-        rule("networking.k8s.io", &["servicecidrs"], READ),
-        rule(groups::DISCOVERY, &["endpointslices"], READ),
+        rule("networking.k8s.io", &["servicecidrs"], WATCH),
+        rule(groups::DISCOVERY, &["endpointslices"], WATCH),
         // Whoever grants a right must have it, or may hand on any. The manager hands on those of tenants only.
         rule(groups::RBAC, &["clusterrolebindings", "clusterroles"], WRITE),
         rule(groups::RBAC, &["clusterroles"], &["bind", "escalate"]),
@@ -95,7 +103,7 @@ pub fn manager_rules() -> Vec<PolicyRule> {
             ..rule("", &["serviceaccounts"], &["impersonate"])
         },
     ]);
-    rules.extend(housekeeping_rules());
+    rules.extend(event_rules());
     rules
 }
 

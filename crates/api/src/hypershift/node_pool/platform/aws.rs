@@ -86,7 +86,7 @@ pub struct AwsNodePoolPlatform {
     pub instance_type: String,
     /// The subnet that the instances are in, by an id that begins with subnet-, or by filters.
     #[schemars(transform = rule(
-        "has(self.id) && self.id.startsWith('subnet-') ? !has(self.filters) : has(self.filters) && size(self.filters) > 0",
+        "has(self.id) && self.id.startsWith('subnet-') ? !has(self.filters) : size(self.filters) > 0",
         "set either an id that begins with subnet-, or at least one filter",
     ))]
     pub subnet: AwsResourceReference,

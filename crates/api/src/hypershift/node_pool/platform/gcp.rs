@@ -208,5 +208,6 @@ pub struct GcpResourceLabel {
     /// Its key.
     pub key: GcpLabelKey,
     /// Its value.
+    #[schemars(length(min = 0))]
     pub value: GcpLabelValue,
 }

@@ -1,0 +1,15 @@
+//! What a hosted cluster reports of its configuration.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::authentication::status::AuthenticationStatus;
+
+/// What the hosted cluster reports of its configuration.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ConfigurationStatus {
+    /// What it reports of its users' identity providers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub authentication: Option<AuthenticationStatus>,
+}

@@ -1,6 +1,0 @@
-//! Google Cloud.
-
-use crate::common::OpenObject;
-
-/// Settings of the Google Cloud platform.
-pub type GcpPlatform = OpenObject;

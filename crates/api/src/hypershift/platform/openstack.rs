@@ -1,6 +1,0 @@
-//! OpenStack.
-
-use crate::common::OpenObject;
-
-/// Settings of the OpenStack platform.
-pub type OpenStackPlatform = OpenObject;
