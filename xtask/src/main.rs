@@ -6,14 +6,16 @@
 
 mod bench;
 mod bless;
+mod image;
 mod kube_assets;
+mod law;
 mod planted;
 mod process;
 mod soak;
 mod test_run;
 mod workspace;
 
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
@@ -52,11 +54,24 @@ enum Task {
         #[arg(long)]
         only: Option<String>,
     },
+    /// Have two real API servers, one with published definitions and one with ours, judge the same manifests
+    Law {
+        /// Holds the published definitions, and manifests to begin with, as YAML at any depth
+        directory: PathBuf,
+        /// How many changed manifests are judged
+        #[arg(long, default_value_t = law::DEFAULT_SEEDS)]
+        seeds: u64,
+        /// The first seed
+        #[arg(long, default_value_t = 0)]
+        first: u64,
+    },
     /// Measure, on a machine that does nothing else
     Bench {
         #[command(subcommand)]
         benchmark: bench::Benchmark,
     },
+    /// Write the image that `hyperplane install` names, as an archive that needs no registry
+    Image(image::How),
     /// Write the golden files anew; look at the difference before you commit it
     Bless,
 }
@@ -67,7 +82,13 @@ fn main() -> ExitCode {
         Task::Test => test_run::run(),
         Task::Soak { seeds } => soak::run(seeds),
         Task::Planted { seeds, only } => planted::run(seeds, only.as_deref()),
+        Task::Law {
+            directory,
+            seeds,
+            first,
+        } => law::run(&directory, seeds, first),
         Task::Bench { benchmark } => bench::run(&benchmark),
+        Task::Image(how) => image::run(&how).map(|()| true),
         Task::Bless => bless::run(),
     };
     match outcome {

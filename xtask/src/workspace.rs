@@ -31,8 +31,8 @@ pub(crate) fn build_for_speed<'a>(command: &'a mut Command, target: &Path) -> &'
         .env("CARGO_TARGET_DIR", target)
 }
 
-/// A directory for logs of tasks inside the build directory, made if it is missing.
-pub(crate) fn log_directory() -> Result<PathBuf> {
+/// The build directory.
+pub(crate) fn target_directory() -> Result<PathBuf> {
     let output = cargo()
         .args(["metadata", "--format-version=1", "--no-deps"])
         .output()
@@ -46,7 +46,12 @@ pub(crate) fn log_directory() -> Result<PathBuf> {
     let target = metadata["target_directory"]
         .as_str()
         .context("cargo metadata names no target directory")?;
-    let directory = Path::new(target).join("xtask");
+    Ok(target.into())
+}
+
+/// A directory for logs of tasks inside the build directory, made if it is missing.
+pub(crate) fn log_directory() -> Result<PathBuf> {
+    let directory = target_directory()?.join("xtask");
     std::fs::create_dir_all(&directory).with_context(|| format!("making {}", directory.display()))?;
     Ok(directory)
 }

@@ -11,24 +11,31 @@ mod renewal;
 mod serve;
 mod writer;
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
 
 pub use arguments::Arguments;
 use arguments::Task;
 pub(crate) use {
     arguments::{Output, Serve},
     parts::Parts,
+    ready::{Ready, quoted},
     serve::{Running, run as serve},
 };
 
 /// Serves until it is told to end, or does a task on the data of a server that does not run.
-pub fn run(arguments: &Arguments, output: &mut impl Write) -> anyhow::Result<()> {
-    match &arguments.task {
-        None => serve(&arguments.serve, "get namespaces", output, async |_| {
-            Ok(Parts::default())
-        }),
+pub fn run(arguments: &Arguments, output: &mut impl Write) -> anyhow::Result<ExitCode> {
+    let done = match &arguments.task {
+        None => {
+            let greeting = |ready: &Ready| Some(ready.line("get namespaces"));
+            let parts = async |_: &Running| Ok(Parts::default());
+            return serve(&arguments.serve, &greeting, output, parts);
+        }
         Some(Task::Fsck(arguments)) => maintenance::fsck(arguments, output),
         Some(Task::Dump(arguments)) => maintenance::dump(arguments, output),
         Some(Task::Restore(arguments)) => maintenance::restore(arguments, io::stdin().lock(), &mut io::stderr()),
-    }
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use hyperplane_ignition::{Settings, run, tls::CertificateFiles};
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::{ending, operator, signals::Signals, system};
+use crate::{connection::connect, ending, signals::Signals, system};
 
 /// Which tokens are served, and where.
 #[derive(Args)]
@@ -48,7 +48,7 @@ pub fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     };
     system::runtime()?.block_on(async {
         let signals = Signals::new()?;
-        let client = operator::connect(arguments.kubeconfig.as_deref(), None).await?;
+        let client = connect(arguments.kubeconfig.as_deref(), None).await?;
         ending::serve(|stop| run(client, settings, stop), signals).await
     })
 }

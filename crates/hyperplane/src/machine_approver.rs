@@ -7,7 +7,7 @@ use hyperplane_machine_approver::{Health, Settings, run};
 use hyperplane_runtime::Reach;
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::{ending, health, operator, signals::Signals, system};
+use crate::{connection::connect, ending, health, signals::Signals, system};
 
 /// Whose machines join which cluster.
 #[derive(Args)]
@@ -42,7 +42,7 @@ pub fn approve(arguments: &Arguments) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let signals = Signals::new()?;
-        let management = operator::connect(arguments.management_kubeconfig.as_deref(), None).await?;
+        let management = connect(arguments.management_kubeconfig.as_deref(), None).await?;
         let answers = settings.health.clone();
         let probes = health::serve(arguments.listen, move |method, path| answers.respond(method, path));
         let program = |stop| async move {

@@ -1,18 +1,19 @@
 //! `hyperplane operator` and the operators of one control plane: everything that reconciles on a cluster that is reached
 //! by sockets. Owns the command line, the client and the end of the process.
 
-mod client;
+mod on_cluster;
+mod relay;
 mod run;
 
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, ValueEnum};
-use hyperplane_world::{MachineManager, Roles, Surroundings};
+use hyperplane_install::{MachineManager, NAMESPACE, Options, Program, TenantOperators};
+use hyperplane_world::{Roles, Surroundings};
 
-pub(crate) use self::client::connect;
+pub(crate) use self::on_cluster::OnCluster;
+pub(crate) use hyperplane_install::DEFAULT_IMAGE;
 
-/// The lease of the manager.
-const LEASE: &str = "hyperplane-operator";
 /// How long a scope may be.
 const LONGEST_SCOPE: usize = 40;
 
@@ -35,6 +36,9 @@ pub struct Place {
 pub struct Manager {
     #[command(flatten)]
     place: Place,
+    /// The namespace that this program is installed in, with its lease.
+    #[arg(long, value_name = "NAME", default_value = NAMESPACE)]
+    namespace: String,
     /// The image of this program, for what runs in control planes.
     #[arg(long, value_name = "IMAGE", default_value = DEFAULT_IMAGE)]
     image: String,
@@ -59,6 +63,10 @@ pub struct Manager {
     /// Who makes and removes the machines of hosted clusters.
     #[arg(long, value_enum, default_value_t = Machines::Hyperplane)]
     machines: Machines,
+    /// Where the operators of a control plane run if the annotation hyperplane.dev/tenant-operators of its cluster does
+    /// not say.
+    #[arg(long, value_enum, default_value_t = TenantsRun::Shared)]
+    tenant_operators: TenantsRun,
     /// What machines of KubeVirt start from where neither their NodePool nor its release says.
     #[arg(long, value_name = "IMAGE")]
     boot_image: Option<String>,
@@ -80,9 +88,17 @@ pub struct Manager {
 impl Manager {
     /// The name of the lease: managers for different clusters do not exclude each other.
     fn lease(&self) -> String {
-        self.scope
-            .as_ref()
-            .map_or_else(|| LEASE.to_owned(), |scope| format!("{LEASE}-{scope}"))
+        Program::Operator.lease(self.scope.as_deref())
+    }
+
+    /// What is set up, where nobody has installed it before.
+    fn options(&self) -> Options {
+        Options {
+            namespace: self.namespace.clone(),
+            scope: self.scope.clone(),
+            machines: self.machines.into(),
+            ..Options::default()
+        }
     }
 
     /// What the cluster tells of itself, and what is said besides.
@@ -94,15 +110,18 @@ impl Manager {
             .monitoring
             .extend(self.monitoring_namespace.iter().map(named));
         found.platform = self.management_platform.clone().or(found.platform);
+        found.dedicates_operators = self.tenant_operators == TenantsRun::Dedicated;
         found
     }
 }
 
 /// Who makes and removes the machines of hosted clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Machines {
-    /// This process, for all control planes
+pub(crate) enum Machines {
+    /// This program, for all control planes
     Hyperplane,
+    /// The same controllers in a process of their own: hyperplane machine-controller
+    Separate,
     /// A manager of Cluster API in each control plane, from its release
     ClusterApi,
 }
@@ -111,19 +130,38 @@ impl From<Machines> for MachineManager {
     fn from(chosen: Machines) -> Self {
         match chosen {
             Machines::Hyperplane => Self::Hyperplane,
+            Machines::Separate => Self::Separate,
             Machines::ClusterApi => Self::ClusterApi,
         }
     }
 }
 
+/// Where the operators of control planes run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TenantsRun {
+    /// In the process of the manager, each under the account of its control plane
+    Shared,
+    /// In the namespace of each control plane
+    Dedicated,
+}
+
+impl From<TenantsRun> for TenantOperators {
+    fn from(chosen: TenantsRun) -> Self {
+        match chosen {
+            TenantsRun::Shared => Self::Shared,
+            TenantsRun::Dedicated => Self::Dedicated,
+        }
+    }
+}
+
 /// A network as policies have it.
-fn network(text: &str) -> Result<String, String> {
+pub(crate) fn network(text: &str) -> Result<String, String> {
     hyperplane_hosted_cluster::check_network(text)?;
     Ok(text.to_owned())
 }
 
 /// A scope is part of the name of a lease.
-fn scope(text: &str) -> Result<String, String> {
+pub(crate) fn scope(text: &str) -> Result<String, String> {
     let is_word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let has_ends = text.bytes().next().is_some_and(is_word) && text.bytes().next_back().is_some_and(is_word);
     let is_name = has_ends && text.len() <= LONGEST_SCOPE && text.bytes().all(|byte| is_word(byte) || byte == b'-');
@@ -134,6 +172,26 @@ fn scope(text: &str) -> Result<String, String> {
             "use at most {LONGEST_SCOPE} of a-z, 0-9 and -, with none of the last at an end"
         ))
     }
+}
+
+/// The controllers of machines, beside a manager that leaves machines to them.
+#[derive(Args)]
+pub struct MachineController {
+    #[command(flatten)]
+    place: Place,
+    /// The namespace that this program is installed in, with its lease.
+    #[arg(long, value_name = "NAME", default_value = NAMESPACE)]
+    namespace: String,
+    /// Serve only machines of HostedClusters whose annotation hypershift.openshift.io/scope has this value.
+    #[arg(long, value_name = "NAME", value_parser = scope)]
+    scope: Option<String>,
+    /// Write without a lease: no other machine-controller runs.
+    #[arg(long)]
+    no_lease: bool,
+    /// Reach hosted API servers through this address, where the name in the TLS greeting leads on: for a process outside
+    /// of the management cluster.
+    #[arg(long, value_name = "ADDRESS")]
+    hosted_relay: Option<SocketAddr>,
 }
 
 /// One operator of one control plane.
@@ -149,9 +207,6 @@ pub struct Tenant {
     only_release: Option<String>,
 }
 
-/// The image that releases of this program are published under.
-pub(crate) const DEFAULT_IMAGE: &str = concat!("hyperplane.dev/hyperplane:v", env!("CARGO_PKG_VERSION"));
-
 /// Which operator of a control plane.
 #[derive(Clone, Copy)]
 pub enum Part {
@@ -166,6 +221,11 @@ pub enum Part {
 /// Runs the manager.
 pub fn manage(arguments: &Manager) -> anyhow::Result<()> {
     run::process(|stop| run::manager(arguments, stop))
+}
+
+/// Runs the controllers of machines alone.
+pub fn control_machines(arguments: &MachineController) -> anyhow::Result<()> {
+    run::process(|stop| run::machine_controller(arguments, stop))
 }
 
 /// Runs one operator of one control plane.
@@ -227,6 +287,9 @@ mod tests {
             "labels of OpenShift stay"
         );
         assert_eq!(monitoring[1]["kubernetes.io/metadata.name"], "metrics");
+        assert!(!found.dedicates_operators);
+        let dedicated = manager(&["--tenant-operators=dedicated"]).unwrap();
+        assert!(dedicated.surroundings(told.clone()).dedicates_operators);
         let silent = manager(&[]).unwrap().surroundings(told);
         assert_eq!(silent.platform.as_deref(), Some("None"));
     }
@@ -236,6 +299,7 @@ mod tests {
         let chosen = |words: &[&str]| manager(words).map(|found| MachineManager::from(found.machines));
         assert_eq!(chosen(&[]).unwrap(), MachineManager::Hyperplane);
         assert_eq!(chosen(&["--machines=hyperplane"]).unwrap(), MachineManager::Hyperplane);
+        assert_eq!(chosen(&["--machines=separate"]).unwrap(), MachineManager::Separate);
         assert_eq!(chosen(&["--machines=cluster-api"]).unwrap(), MachineManager::ClusterApi);
         assert!(chosen(&["--machines=nobody"]).is_err());
     }

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 /// Columns.
-const WIDTH: usize = 80;
+pub(crate) const WIDTH: usize = 80;
 
 /// How to print a result.
 #[derive(Clone, Copy, ValueEnum)]
@@ -31,6 +31,51 @@ impl Output {
             Self::Table => table(),
             Self::Json => format!("{}\n", serde_json::to_string_pretty(result)?),
             Self::Yaml => serde_saphyr::to_string(result)?,
+        };
+        output.write_all(text.as_bytes())?;
+        output.flush()?;
+        Ok(())
+    }
+}
+
+/// How to print objects, as kubectl's users know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people, in eighty columns
+    Table,
+    /// For people with room
+    Wide,
+    /// For programs
+    Json,
+    /// For both
+    Yaml,
+    /// Kind and name, a line each
+    Name,
+}
+
+/// What is printed of objects. Only what is asked for is made.
+pub(crate) struct Printed<'a, T> {
+    /// Everything.
+    pub(crate) result: &'a T,
+    /// For people; with more columns where there is room.
+    pub(crate) table: &'a dyn Fn(bool) -> String,
+    /// Kinds and names, such as `hostedcluster.hypershift.openshift.io/one`.
+    pub(crate) names: &'a dyn Fn() -> Vec<String>,
+}
+
+impl Format {
+    /// Prints objects.
+    pub(crate) fn print<T: Serialize>(self, printed: &Printed<'_, T>, output: &mut impl Write) -> anyhow::Result<()> {
+        let text = match self {
+            Self::Table => (printed.table)(false),
+            Self::Wide => (printed.table)(true),
+            Self::Json => format!("{}\n", serde_json::to_string_pretty(printed.result)?),
+            Self::Yaml => serde_saphyr::to_string(printed.result)?,
+            Self::Name => (printed.names)().iter().fold(String::new(), |mut text, name| {
+                text.push_str(name);
+                text.push('\n');
+                text
+            }),
         };
         output.write_all(text.as_bytes())?;
         output.flush()?;
@@ -76,6 +121,26 @@ mod tests {
         paragraph(&mut text, INDENT, &"word ".repeat(100));
         assert!(text.lines().all(|line| line.len() <= WIDTH && line.starts_with(INDENT)));
         assert_eq!(text.split_whitespace().count(), 100);
+    }
+
+    #[test]
+    fn objects_are_printed_as_they_are_asked_for() {
+        let printed = Printed {
+            result: &serde_json::json!({"name": "one"}),
+            table: &|is_wide| format!("wide: {is_wide}\n"),
+            names: &|| vec!["nodepool/one".to_owned(), "nodepool/two".to_owned()],
+        };
+        for (format, expected) in [
+            (Format::Table, "wide: false\n"),
+            (Format::Wide, "wide: true\n"),
+            (Format::Json, "{\n  \"name\": \"one\"\n}\n"),
+            (Format::Yaml, "name: one\n"),
+            (Format::Name, "nodepool/one\nnodepool/two\n"),
+        ] {
+            let mut output = Vec::new();
+            format.print(&printed, &mut output).unwrap();
+            assert_eq!(String::from_utf8(output).unwrap(), expected);
+        }
     }
 
     #[test]

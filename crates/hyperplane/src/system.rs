@@ -40,6 +40,31 @@ pub(crate) fn seed() -> u64 {
 /// it: a hosted API server that is asked while it starts.
 const NOISE: &str = "kube_client::client::builder=off";
 
+/// What standard output can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Screen {
+    /// Whether a person looks at it: what has been printed can be printed over.
+    pub(crate) is_terminal: bool,
+    /// Whether colours are welcome.
+    pub(crate) is_coloured: bool,
+}
+
+/// What standard output can show. NO_COLOR turns colours off (no-color.org), as does a terminal that says it is dumb.
+pub(crate) fn screen() -> Screen {
+    #[expect(clippy::disallowed_methods, reason = "the binary is where the environment is read")]
+    let told = |name: &str| env::var(name).unwrap_or_default();
+    let is_terminal = io::stdout().is_terminal() && told("TERM") != "dumb";
+    Screen {
+        is_terminal,
+        is_coloured: is_terminal && told("NO_COLOR").is_empty(),
+    }
+}
+
+/// The threads of a command that asks, waits and ends: one is enough.
+pub(crate) fn small_runtime() -> io::Result<Runtime> {
+    Builder::new_current_thread().enable_all().build()
+}
+
 /// Logs to standard error what RUST_LOG asks for; by default only what a person should know.
 pub(crate) fn log() {
     log_from(LevelFilter::WARN);

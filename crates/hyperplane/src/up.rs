@@ -1,111 +1,89 @@
-//! `hyperplane up`: a whole management cluster on this machine. Owns the command line and the order of start and end; the
-//! parts are the embedded API server, the operators and the simulated machines.
+//! `hyperplane up`: a whole management cluster on this machine, or its operators on one that exists. Owns the command line;
+//! where everything stands is one file each, and so is what is done there.
 
-use std::{
-    io::Write,
-    net::SocketAddr,
-    path::{Path, PathBuf},
-};
+mod account;
+mod cost;
+mod embedded;
+mod greeting;
+mod pace;
+mod real;
+mod work;
 
-use anyhow::Context as _;
+use std::{io::Write, net::SocketAddr, path::PathBuf, process::ExitCode};
+
 use clap::Args;
-use hyperplane_apiserver::ServiceRange;
-use hyperplane_twin::{Data, HEARTBEAT, Listeners, Programs};
-use hyperplane_world::{Embedded, Roles};
+use hyperplane_demo::Speed;
 
-use crate::{
-    apiserver::{self, Output, Parts, Running, Serve},
-    operator::DEFAULT_IMAGE,
-    programs, system,
-};
+use self::work::Work;
+use crate::{apiserver::Output, connection::Connection};
 
 /// Where everything is kept if nothing else is asked for.
 const DATA: &str = ".hyperplane";
-/// The part of it that hosted clusters have.
-const HOSTED: &str = "hosted";
 
 /// What to bring up.
 #[derive(Args)]
 pub struct Arguments {
-    /// Where objects, credentials and hosted clusters are kept; made if it is not there.
-    #[arg(long, value_name = "DIR", default_value = DATA)]
-    data_dir: PathBuf,
-    /// Forget all objects at the end; only credentials are kept.
-    #[arg(long)]
-    in_memory: bool,
+    /// Where objects, credentials and hosted clusters are kept; made if it is not there [default: .hyperplane].
+    #[arg(long, value_name = "DIR", help_heading = "On this machine")]
+    data_dir: Option<PathBuf>,
+    /// Forget everything at the end. With --data-dir, credentials are kept there.
+    #[arg(long, alias = "in-memory", help_heading = "On this machine")]
+    ephemeral: bool,
     /// Where to listen; port 0 picks a free one.
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:6443")]
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1:6443",
+        help_heading = "On this machine"
+    )]
     listen: SocketAddr,
     /// Where to write the administrator's kubeconfig [default: DIR/kubeconfig].
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "On this machine")]
     kubeconfig_out: Option<PathBuf>,
     /// Where to write a line for every request that changes something; - is standard output.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "On this machine")]
     audit_log: Option<PathBuf>,
+    #[command(flatten)]
+    cluster: ExistingCluster,
+    #[command(flatten)]
+    work: Work,
+    /// How many times faster than usual simulated machines and programs are.
+    #[arg(long, value_name = "FACTOR", default_value_t = Speed::default())]
+    speed: Speed,
     /// The domain for endpoints that are published by Route without a hostname.
     #[arg(long, value_name = "DOMAIN", default_value = "apps.hyperplane.localhost")]
     ingress_domain: String,
-    /// How to say that everything is ready.
+    /// How to say that everything is ready, and what came of the work.
     #[arg(short, long, value_enum, default_value_t = Output::Text)]
     output: Output,
 }
 
-/// Serves until a signal comes or a part fails.
-pub fn run(arguments: &Arguments, output: &mut impl Write) -> anyhow::Result<()> {
-    let look = "get hostedclusters -A";
-    apiserver::serve(&serve(arguments), look, output, async |running| {
-        start(arguments, running).await
-    })
+/// A management cluster that exists.
+#[derive(Args)]
+#[command(next_help_heading = "On a cluster that exists")]
+struct ExistingCluster {
+    /// Run on the cluster of this kubeconfig, as its administrator; nothing of it is kept on this machine.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["data_dir", "ephemeral", "listen", "kubeconfig_out", "audit_log"]
+    )]
+    kubeconfig: Option<PathBuf>,
+    /// The context in it.
+    #[arg(long, value_name = "NAME", requires = "kubeconfig")]
+    context: Option<String>,
+    /// Play the machines of the cluster, which must have none: pods are simulated, with hosted API servers that answer.
+    #[arg(long, requires = "kubeconfig")]
+    twin: bool,
 }
 
-/// How the API server is to serve.
-fn serve(arguments: &Arguments) -> Serve {
-    Serve {
-        data_dir: Some(arguments.data_dir.clone()),
-        in_memory: arguments.in_memory,
-        listen: arguments.listen,
-        kubeconfig_out: arguments.kubeconfig_out.clone(),
-        tls_san: Vec::new(),
-        service_cluster_ip_range: ServiceRange::default(),
-        audit_log: arguments.audit_log.clone(),
-        output: arguments.output,
-    }
-}
-
-/// Starts what runs beside the API server.
-async fn start(arguments: &Arguments, running: &Running) -> anyhow::Result<Parts> {
-    let embedded = Embedded {
-        server: running.server.clone(),
-        shared: running.shared.clone(),
-        clock: system::clock(),
-        seed: system::seed(),
-        entropy: system::entropy(),
-        image: DEFAULT_IMAGE.to_owned(),
-        ingress_domain: Some(arguments.ingress_domain.clone()),
-    };
-    embedded
-        .set_up()
-        .await
-        .context("the management cluster cannot be set up")?;
-    let mut settings = embedded.twin_settings();
-    settings.listeners = Listeners::Loopback;
-    settings.machines.heartbeat = Some(HEARTBEAT);
-    settings.programs = Programs::judged_by(programs::judge);
-    settings.data = data(arguments);
-    let twin = embedded.twin(settings);
-    let operators = embedded.operators("up", &twin.network(), Roles::All).await;
-    let operators = operators.context("the operators cannot start")?;
-    let mut parts = Parts::default();
-    parts.start(|stop| async move { twin.run(stop).await.context("the simulated machines ended") });
-    parts.start(|stop| async move { operators.run(stop).await.context("the operators ended") });
-    Ok(parts)
-}
-
-/// Where hosted clusters keep their data.
-fn data(arguments: &Arguments) -> Data {
-    if arguments.in_memory {
-        Data::Memory
-    } else {
-        Data::Directory(Path::join(&arguments.data_dir, HOSTED))
+/// Serves until a signal comes, a part fails or the work is done.
+pub fn run(arguments: &Arguments, output: &mut impl Write) -> anyhow::Result<ExitCode> {
+    match &arguments.cluster.kubeconfig {
+        None => embedded::run(arguments, output),
+        Some(kubeconfig) => {
+            let connection = Connection::of(kubeconfig, arguments.cluster.context.as_deref());
+            real::run(arguments, &connection)
+        }
     }
 }

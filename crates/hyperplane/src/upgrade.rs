@@ -2,12 +2,15 @@
 
 mod check;
 mod files;
+mod live;
 mod policies;
 mod table;
 
 use std::{io::Write, process::ExitCode};
 
 use clap::{Args, Subcommand};
+
+pub(crate) use self::live::plane_releases;
 
 /// What to look at.
 #[derive(Args)]
@@ -22,9 +25,11 @@ enum Command {
     ///
     /// For example: hyperplane upgrade check -f now.yaml --after then.yaml
     ///
+    /// Or of a cluster that is there: hyperplane upgrade check blue --to 1.36.4 --pool web=1.36.4
+    ///
     /// Ends with 0 if nothing forbids it and nothing is missing, else with 3. What state files and results look like is
     /// in docs/upgrade-check.md, every rule in docs/rules.md.
-    Check(check::Arguments),
+    Check(Box<check::Arguments>),
     /// List the policies that can judge.
     Policies(policies::Arguments),
 }

@@ -4,77 +4,19 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod apiserver;
+mod kubectl;
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-    time::Duration,
-};
+use std::{collections::BTreeMap, fs};
 
-use apiserver::{Process, soon, text};
-use hyperplane_testbed::assets::{Assets, Program};
+use apiserver::{Process, text};
+use kubectl::Kubectl;
 use serde_json::Value;
-use tokio::time::sleep;
 
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/examples/node-pools.yaml");
-/// How often it is looked.
-const LOOK: Duration = Duration::from_millis(500);
 /// The pools of the example, with the number of their nodes.
 const POOLS: [(&str, &str); 2] = [("batch", "2"), ("web", "3")];
 const NODES: usize = 5;
 const VERSION: &str = "1.35.8";
-
-/// The real kubectl, with a kubeconfig.
-struct Kubectl {
-    program: PathBuf,
-    kubeconfig: PathBuf,
-}
-
-impl Kubectl {
-    fn new(kubeconfig: &Path) -> Self {
-        Self {
-            program: Assets::locate().unwrap().path(Program::Kubectl).unwrap(),
-            kubeconfig: kubeconfig.to_owned(),
-        }
-    }
-
-    /// What it prints, or what it complains about.
-    fn run(&self, arguments: &[&str]) -> Result<String, String> {
-        let output = Command::new(&self.program)
-            .args(arguments)
-            .env("KUBECONFIG", &self.kubeconfig)
-            .env("KUBECACHEDIR", self.kubeconfig.with_extension("cache"))
-            .output()
-            .unwrap();
-        let said = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        if output.status.success() {
-            Ok(said(output.stdout))
-        } else {
-            Err(said(output.stderr))
-        }
-    }
-
-    fn json(&self, arguments: &[&str]) -> Option<Value> {
-        let mut all = arguments.to_vec();
-        all.extend(["-o", "json"]);
-        serde_json::from_str(&self.run(&all).ok()?).ok()
-    }
-
-    /// Waits until something holds.
-    async fn until<T>(&self, what: &str, look: impl Fn(&Self) -> Option<T>) -> T {
-        let looking = async {
-            loop {
-                if let Some(found) = look(self) {
-                    return found;
-                }
-                sleep(LOOK).await;
-            }
-        };
-        soon(what, looking).await
-    }
-}
 
 /// The columns of a table, by the names of its rows. Columns begin where their titles do.
 fn table(text: &str) -> BTreeMap<String, BTreeMap<String, String>> {

@@ -22,6 +22,7 @@ use crate::{
     scheduler::{self, Scheduler, waiting},
     selector,
     services::{
+        claims::Claims as AddressClaims,
         endpoints::{self, Endpoints},
         load_balancers::LoadBalancers,
     },
@@ -41,7 +42,7 @@ pub(crate) fn register(manager: &mut Manager, settings: &TwinSettings, world: &A
     let is_whole = settings.mode == Mode::Whole;
     nodes(manager, of_management(settings));
     kubelets(manager, settings, world, common);
-    cloud(manager, world, is_whole);
+    cloud(manager, settings, world);
     if settings.listeners == Listeners::Loopback {
         let services = world.services.clone();
         manager
@@ -149,10 +150,12 @@ fn key<K: ResourceExt>(object: &K) -> Vec<String> {
 }
 
 /// What a cloud gives: addresses and volumes. On a cluster that others use, only to Hyperplane.
-fn cloud(manager: &mut Manager, world: &Arc<World>, is_whole: bool) {
+fn cloud(manager: &mut Manager, settings: &TwinSettings, world: &Arc<World>) {
+    let is_whole = settings.mode == Mode::Whole;
     let balancers = LoadBalancers {
         services: world.services.clone(),
         selects: if is_whole { |_| true } else { is_ours },
+        claims: (settings.listeners == Listeners::Loopback).then(AddressClaims::default),
     };
     manager
         .controller("load-balancers", Watch::<Service>::all(), balancers)

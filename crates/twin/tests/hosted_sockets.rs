@@ -24,10 +24,13 @@ use hyperplane_twin::{Data, Listeners, Pace};
 use jiff::Timestamp;
 use k8s_openapi::api::{
     apps::v1::{Deployment, StatefulSet},
-    core::v1::{ConfigMap, Pod, Secret, Service},
+    core::v1::{ConfigMap, Event, Pod, Secret, Service},
 };
-use kube::{Api, api::PostParams};
-use serde_json::json;
+use kube::{
+    Api,
+    api::{ListParams, Patch, PatchParams, PostParams},
+};
+use serde_json::{Value, json};
 use support::{World, from, is_ready};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -102,6 +105,86 @@ async fn kubectl_reaches_a_hosted_cluster_by_sockets_on_real_time() {
 
     world.restart().await;
     retried(async || maps.get("a").await).await;
+}
+
+/// A world on sockets that begins like every other one: what is random is the same in each.
+async fn on_sockets() -> World {
+    World::at(Clock::reading(Timestamp::now), |settings| {
+        settings.listeners = Listeners::Loopback;
+        settings.pace = Pace::instant();
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clusters_of_the_same_name_are_both_reached_by_sockets_on_real_time() {
+    let mut addresses = Vec::new();
+    let mut worlds = Vec::new();
+    for name in ["first", "second"] {
+        let world = on_sockets().await;
+        let root = Authority::new(world.clock.now(), name);
+        let address = control_plane(&world, &root).await;
+        let server = format!("https://{address}:6443");
+        let text = kubeconfig(&server, &root.certificate, &root.administrator());
+        let client = Reach::sockets().client(text.as_bytes()).await.unwrap();
+        let maps: Api<ConfigMap> = Api::namespaced(client, "default");
+        let map: ConfigMap = from(json!({"metadata": {"name": name}}));
+        retried(async || maps.create(&PostParams::default(), &map).await).await;
+        addresses.push(address);
+        worlds.push((world, maps, name));
+    }
+    assert_ne!(addresses[0], addresses[1]);
+    for (_, maps, name) in &worlds {
+        let all = maps.list(&ListParams::default()).await.unwrap();
+        let ours = all.items.iter().filter_map(|map| map.metadata.name.as_deref());
+        let ours: Vec<&str> = ours.filter(|name| *name != "kube-root-ca.crt").collect();
+        assert_eq!(ours, [*name]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_that_another_process_has_is_told_and_given_up_on_request_on_sockets() {
+    let (first, second) = (on_sockets().await, on_sockets().await);
+    let mut addresses = Vec::new();
+    for world in [&first, &second] {
+        world.namespace(NAMESPACE).await;
+        world
+            .create::<Service>(control_plane::service("kube-apiserver", "LoadBalancer", 6443))
+            .await;
+        let has_address = |service: &Service| address(service).is_some();
+        let service = world.until(NAMESPACE, "kube-apiserver", has_address).await;
+        addresses.push(address(&service).unwrap());
+    }
+    // As it is when the second comes back after the first has taken its address.
+    show(&second, json!([{"ip": addresses[0], "ipMode": "VIP"}])).await;
+    let events: Api<Event> = second.api(NAMESPACE);
+    let event = retried(async || {
+        let all = events
+            .list(&ListParams::default())
+            .await
+            .map_err(|error| error.to_string())?;
+        let mut all = all.items.into_iter();
+        all.find(|event| event.reason.as_deref() == Some("AddressTaken"))
+            .ok_or_else(|| "nobody is told".to_owned())
+    });
+    let note = event.await.message.unwrap();
+    assert!(
+        note.contains(&addresses[0]) && note.contains("kubectl patch service"),
+        "{note}"
+    );
+    show(&second, json!(null)).await;
+    let is_another = |service: &Service| address(service).is_some_and(|found| found != addresses[0]);
+    second.until(NAMESPACE, "kube-apiserver", is_another).await;
+}
+
+/// Lets the status of the Service show other addresses.
+async fn show(world: &World, ingress: Value) {
+    let services: Api<Service> = world.api(NAMESPACE);
+    let status = json!({"status": {"loadBalancer": {"ingress": ingress}}});
+    services
+        .patch_status("kube-apiserver", &PatchParams::default(), &Patch::Merge(status))
+        .await
+        .unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

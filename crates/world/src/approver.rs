@@ -18,8 +18,8 @@ use crate::arguments::flag;
 
 /// Where its account is in a hosted cluster.
 const ACCOUNT_NAMESPACE: &str = "kube-system";
-/// How often it is looked whether the hosted cluster can be reached.
-const PERIOD: Duration = Duration::from_secs(10);
+/// How often it is looked whether the hosted cluster can be reached: machines wait for it.
+const PERIOD: Duration = Duration::from_secs(1);
 
 /// What the approver is told by its command line and by its pod.
 #[derive(Clone, Debug)]

@@ -1,27 +1,29 @@
-//! Which kinds are ours to define on a management cluster. Kinds of Cluster API and of its providers belong to others: a
-//! definition of ours is written where there is none, and kept up to date where it is ours; another one stays as it is.
+//! Which kinds are ours to define on a management cluster. A definition of ours is written where there is none, and kept up
+//! to date where it is ours; one that somebody else has written stays as it is, whichever kind it is of.
 
-use hyperplane_api::{constants::ours, crd, schema::FeatureSet};
+use hyperplane_api::constants::ours;
+use hyperplane_install::{MachineManager, Options, Origin, definitions, origin};
 use hyperplane_runtime::{Failure, ObjectKey, Remote, field_manager};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::ResourceExt as _;
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::operators::MachineManager;
-
-/// The group of Cluster API itself, without whose kinds there are no machines.
-const CLUSTER_API: &str = "cluster.x-k8s.io";
-
-/// Why machines of ours cannot be here.
+/// Why operators of ours cannot be here.
 #[derive(Debug, Error)]
-#[error(
-    "CustomResourceDefinition {name} was installed by somebody else and does not serve {version}: upgrade Cluster API to 1.11 \
-     or later, remove the definition, or leave machines to Cluster API (--machines=cluster-api)"
-)]
-struct Unusable {
-    name: String,
-    version: String,
+enum Unusable {
+    /// Nothing works without a kind of ours.
+    #[error(
+        "CustomResourceDefinition {name} was installed by somebody else and does not serve {version}: upgrade whoever \
+         installed it, or remove the definition"
+    )]
+    Own { name: String, version: String },
+    /// Machines of ours cannot be made.
+    #[error(
+        "CustomResourceDefinition {name} was installed by somebody else and does not serve {version}: upgrade Cluster API \
+         to 1.11 or later, remove the definition, or leave machines to Cluster API (--machines=cluster-api)"
+    )]
+    ClusterApi { name: String, version: String },
 }
 
 /// What is to be done about a definition.
@@ -35,29 +37,45 @@ enum Verdict {
     Lacks(String),
 }
 
-/// The definitions to write, as far as others have not brought their own.
-pub(crate) async fn to_write(remote: &Remote, machines: MachineManager) -> Result<Vec<Value>, Failure> {
-    let (mut definitions, shared): (Vec<Value>, Vec<Value>) = crd::definitions(FeatureSet::Default)
-        .into_iter()
-        .partition(|definition| definition["spec"]["group"] != CLUSTER_API);
-    for mut definition in shared.into_iter().chain(crd::provider_definitions(FeatureSet::Default)) {
-        definition["metadata"]["labels"][ours::MANAGED_BY.as_str()] = ours::MANAGED_BY_US.into();
-        let key = key(&definition);
-        let live = remote.get::<CustomResourceDefinition>(&key).await?;
-        match judge(live.as_ref(), &definition) {
-            Verdict::Write => definitions.push(definition),
-            Verdict::Leave => tracing::info!(%key, "A kind that somebody else has defined is left as it is."),
-            Verdict::Lacks(version) => lacking(&definition, version, machines)?,
-        }
-    }
-    Ok(definitions)
+/// The definitions that were asked for, as far as they are ours to write, and those that others have brought.
+#[derive(Default)]
+pub(crate) struct Judged {
+    /// They are to be written.
+    pub(crate) ours: Vec<Value>,
+    /// They stay as they are.
+    pub(crate) foreign: Vec<Value>,
 }
 
-/// Without its kinds there are no machines of ours; what a provider does not have is not used.
+/// Judges every definition that the options ask for before any is written.
+pub(crate) async fn judged(remote: &Remote, options: &Options) -> Result<Judged, Failure> {
+    let mut judged = Judged::default();
+    for definition in definitions(options) {
+        let live = remote.get::<CustomResourceDefinition>(&key(&definition)).await?;
+        match judge(live.as_ref(), &definition) {
+            Verdict::Write => {
+                judged.ours.push(definition);
+                continue;
+            }
+            Verdict::Leave => {
+                tracing::info!(key = %key(&definition), "A kind that somebody else has defined is left as it is.");
+            }
+            Verdict::Lacks(version) => lacking(&definition, version, options.machines)?,
+        }
+        judged.foreign.push(definition);
+    }
+    Ok(judged)
+}
+
+/// Without kinds of ours there is nothing, and without those of Cluster API there are no machines of ours; what a provider
+/// does not have is not used.
 fn lacking(definition: &Value, version: String, machines: MachineManager) -> Result<(), Failure> {
     let name = key(definition).name;
-    if definition["spec"]["group"] == CLUSTER_API && machines == MachineManager::Hyperplane {
-        return Err(Failure::fatal(Unusable { name, version }));
+    match origin(definition) {
+        Origin::Own => return Err(Failure::fatal(Unusable::Own { name, version })),
+        Origin::ClusterApi if machines.is_ours() => {
+            return Err(Failure::fatal(Unusable::ClusterApi { name, version }));
+        }
+        Origin::ClusterApi | Origin::Provider => {}
     }
     tracing::warn!(
         name,
@@ -83,7 +101,7 @@ fn judge(live: Option<&CustomResourceDefinition>, wanted: &Value) -> Verdict {
 }
 
 /// Those that were written before they carried the label are known by who wrote their fields.
-fn is_ours(live: &CustomResourceDefinition) -> bool {
+pub(crate) fn is_ours(live: &CustomResourceDefinition) -> bool {
     let prefix = field_manager(ours::MANAGED_BY_US, "");
     let mut managers = live
         .managed_fields()
@@ -100,6 +118,7 @@ pub(crate) fn key(definition: &Value) -> ObjectKey {
 
 #[cfg(test)]
 mod tests {
+    use hyperplane_api::constants::groups;
     use serde_json::json;
 
     use super::*;
@@ -110,16 +129,20 @@ mod tests {
             .map(|(name, served)| json!({"name": name, "served": served, "storage": false}))
             .collect();
         serde_json::from_value(json!({"metadata": metadata, "spec": {
-            "group": CLUSTER_API, "scope": "Namespaced", "names": {"kind": "Machine", "plural": "machines"},
+            "group": groups::CLUSTER_API, "scope": "Namespaced", "names": {"kind": "Machine", "plural": "machines"},
             "versions": versions,
         }}))
         .unwrap()
     }
 
-    fn wanted() -> Value {
-        let all = crd::definitions(FeatureSet::Default).into_iter();
-        let mut all = all.filter(|definition| definition["metadata"]["name"] == "machines.cluster.x-k8s.io");
+    fn wanted(name: &str) -> Value {
+        let all = definitions(&Options::default()).into_iter();
+        let mut all = all.filter(|definition| definition["metadata"]["name"] == name);
         all.next().unwrap()
+    }
+
+    fn machines() -> Value {
+        wanted("machines.cluster.x-k8s.io")
     }
 
     #[test]
@@ -130,7 +153,7 @@ mod tests {
         let written = json!({"managedFields": [{"manager": "hyperplane/setup", "operation": "Apply"}]});
         let similar = json!({"managedFields": [{"manager": "hyperplanes", "operation": "Apply"}]});
         let both: &[_] = &[("v1beta1", true), ("v1beta2", true)];
-        assert_eq!(judge(None, &wanted()), Verdict::Write);
+        assert_eq!(judge(None, &machines()), Verdict::Write);
         for (metadata, versions, expected) in [
             (&labelled, &[("v1beta1", true)][..], Verdict::Write),
             (&written, both, Verdict::Write),
@@ -144,19 +167,24 @@ mod tests {
             ),
         ] {
             let live = live(metadata, versions);
-            assert_eq!(judge(Some(&live), &wanted()), expected, "{metadata} {versions:?}");
+            assert_eq!(judge(Some(&live), &machines()), expected, "{metadata} {versions:?}");
         }
     }
 
     #[test]
-    fn machines_of_ours_need_the_kinds_of_cluster_api() {
+    fn what_cannot_be_used_is_fatal_where_it_is_needed() {
         let lacks = |definition: &Value, machines| lacking(definition, "v1beta2".to_owned(), machines);
-        let error = lacks(&wanted(), MachineManager::Hyperplane).unwrap_err().report();
-        for words in ["machines.cluster.x-k8s.io", "v1beta2", "--machines=cluster-api"] {
-            assert!(error.contains(words), "{error}");
+        for manager in [MachineManager::Hyperplane, MachineManager::Separate] {
+            let error = lacks(&machines(), manager).unwrap_err().report();
+            for words in ["machines.cluster.x-k8s.io", "v1beta2", "--machines=cluster-api"] {
+                assert!(error.contains(words), "{error}");
+            }
         }
-        assert!(lacks(&wanted(), MachineManager::ClusterApi).is_ok());
-        let provided = crd::provider_definitions(FeatureSet::Default);
-        assert!(lacks(&provided[0], MachineManager::Hyperplane).is_ok());
+        assert!(lacks(&machines(), MachineManager::ClusterApi).is_ok());
+        let provided = wanted("kubevirtmachines.infrastructure.cluster.x-k8s.io");
+        assert!(lacks(&provided, MachineManager::Hyperplane).is_ok());
+        let own = wanted("hostedclusters.hypershift.openshift.io");
+        let error = lacks(&own, MachineManager::ClusterApi).unwrap_err().report();
+        assert!(error.contains("remove the definition"), "{error}");
     }
 }

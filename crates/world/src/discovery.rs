@@ -21,8 +21,10 @@ use kube::{
     core::{ApiResource, GroupVersionKind},
 };
 
+use crate::operators::Roles;
+
 /// The group whose presence says that monitors can be written.
-const MONITORING: &str = "monitoring.coreos.com";
+pub(crate) const MONITORING: &str = "monitoring.coreos.com";
 /// The group whose presence says that pods are given their users.
 const OPENSHIFT_SECURITY: &str = "security.openshift.io";
 /// The group whose presence says that the cluster has a router of its own.
@@ -49,6 +51,8 @@ pub struct Surroundings {
     pub networks: ManagementNetworks,
     /// The platform that it runs on, where it says so.
     pub platform: Option<String>,
+    /// Whether the operators of a control plane run in its namespace where its cluster does not say.
+    pub dedicates_operators: bool,
 }
 
 /// What components must know of the cluster, with the image of this program.
@@ -90,7 +94,22 @@ pub async fn surroundings(client: &Client) -> Result<Surroundings, Failure> {
         } else {
             None
         },
+        dedicates_operators: false,
     })
+}
+
+/// What those must know who run in these roles: operators of one control plane learn all of it from their control plane, and
+/// controllers of machines need to know only who else is there.
+pub async fn surroundings_for(client: &Client, roles: &Roles) -> Result<Surroundings, Failure> {
+    match roles {
+        Roles::All => surroundings(client).await,
+        Roles::Machines => Ok(Surroundings {
+            machines: machines(client, &groups(client).await?).await?,
+            has_cluster_api: has_cluster_api(client).await?,
+            ..Surroundings::default()
+        }),
+        Roles::ControlPlane { .. } | Roles::Pki { .. } | Roles::Config { .. } => Ok(Surroundings::default()),
+    }
 }
 
 async fn machines(client: &Client, groups: &Groups) -> Result<Vec<InfrastructureKind>, Failure> {
@@ -158,7 +177,9 @@ mod tests {
     use tokio_util::sync::CancellationToken;
 
     use super::*;
-    use crate::{operators::MachineManager, setup::set_up};
+    use hyperplane_install::MachineManager;
+
+    use crate::setup::set_up;
 
     async fn server() -> Client {
         let clock = Clock::anchored("2027-01-15T08:00:00Z".parse().unwrap());

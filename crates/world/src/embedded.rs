@@ -3,15 +3,16 @@
 
 use hyperplane_access::User;
 use hyperplane_apiserver::{Entropy, Server, Shared};
+use hyperplane_install::MachineManager;
 use hyperplane_runtime::{Clock, Failure, Manager};
 use hyperplane_twin::{MachineSettings, Network, Twin, TwinSettings};
 use kube::Client;
 
 use crate::{
     images::images,
-    operators::{MachineManager, Roles},
+    operators::Roles,
     programs::{Entrance, Runner},
-    setup::{ACCOUNT, NAMESPACE, set_up},
+    setup::set_up,
 };
 
 /// The account of the twin. It is the machines, the scheduler and the controllers of the cluster at once.
@@ -73,7 +74,7 @@ impl Embedded {
 
     /// The operators of these roles, with the rights that they would have on any cluster.
     pub async fn operators(&self, instance: &str, network: &Network, roles: Roles) -> Result<Manager, Failure> {
-        let (namespace, account) = roles.account().unwrap_or((NAMESPACE, ACCOUNT));
+        let (namespace, account) = roles.account();
         let client = self.client(User::service_account(namespace, account, ""));
         self.runner().operators(client, instance, network, roles).await
     }

@@ -8,16 +8,21 @@ mod discovery;
 mod embedded;
 pub mod ignition;
 mod images;
+mod installed;
 mod operators;
 mod programs;
 mod recovery;
+mod removal;
 mod setup;
 
 pub use self::{
-    discovery::{Surroundings, discover, surroundings},
+    discovery::{Surroundings, discover, surroundings, surroundings_for},
     embedded::{BOOT_IMAGE, Embedded},
     images::images,
-    operators::{MachineManager, OperatorSettings, Roles, manager},
+    operators::{OperatorSettings, Roles, manager},
     programs::{Entrance, Runner, provided},
-    setup::{ACCOUNT, NAMESPACE, set_up},
+    removal::remove,
+    setup::{Outcome, Tell, furnish, install, set_up, until_available},
 };
+// Who runs operators says who makes machines, and as whom they come.
+pub use hyperplane_install::{ACCOUNT, MachineManager, NAMESPACE};

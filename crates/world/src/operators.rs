@@ -6,6 +6,7 @@ use hyperplane_component_driver::Facts;
 use hyperplane_control_plane::ControlPlaneSettings;
 use hyperplane_hosted_cluster::HostedClusterSettings;
 use hyperplane_hosted_config::HostedConfigSettings;
+use hyperplane_install::{MachineManager, NAMESPACE, Program};
 use hyperplane_machines::MachinesSettings;
 use hyperplane_node_pool::NodePoolSettings;
 use hyperplane_pki::PkiSettings;
@@ -31,6 +32,8 @@ pub enum Roles {
         /// The namespace.
         namespace: String,
     },
+    /// The controllers of machines alone, for all namespaces.
+    Machines,
     /// The config operator of one namespace.
     Config {
         /// The namespace.
@@ -45,6 +48,9 @@ impl Roles {
     pub fn of_arguments(arguments: &[String]) -> Option<Self> {
         let (subcommand, flags) = arguments.split_first()?;
         let flag = |name: &str| flag(flags, name).map(str::to_owned);
+        if subcommand == Program::MachineController.account() {
+            return Some(Self::Machines);
+        }
         let namespace = flag("--namespace")?;
         match subcommand.as_str() {
             "control-plane-operator" => Some(Self::ControlPlane {
@@ -60,25 +66,22 @@ impl Roles {
         }
     }
 
-    /// The service account of an operator of one namespace: namespace and name.
-    pub fn account(&self) -> Option<(&str, &'static str)> {
+    /// The service account of operators: namespace and name. Those of all namespaces have theirs where they are installed
+    /// if nothing else is asked for.
+    pub fn account(&self) -> (&str, &'static str) {
         match self {
-            Self::All => None,
-            Self::ControlPlane { namespace, .. } => Some((namespace, roles::CONTROL_PLANE_OPERATOR)),
-            Self::Pki { namespace } => Some((namespace, roles::PKI_OPERATOR)),
-            Self::Config { namespace, .. } => Some((namespace, roles::CONFIG_OPERATOR)),
+            Self::All => (NAMESPACE, Program::Operator.account()),
+            Self::Machines => (NAMESPACE, Program::MachineController.account()),
+            Self::ControlPlane { namespace, .. } => (namespace, roles::CONTROL_PLANE_OPERATOR),
+            Self::Pki { namespace } => (namespace, roles::PKI_OPERATOR),
+            Self::Config { namespace, .. } => (namespace, roles::CONFIG_OPERATOR),
         }
     }
-}
 
-/// Who makes and removes the machines of hosted clusters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MachineManager {
-    /// Controllers of ours, for all control planes. No manager of Cluster API runs in their namespaces.
-    #[default]
-    Hyperplane,
-    /// A manager of Cluster API in the namespace of each control plane, from its release.
-    ClusterApi,
+    /// Whether they serve all namespaces, and must know the management cluster for it.
+    pub const fn serves_all(&self) -> bool {
+        matches!(self, Self::All | Self::Machines)
+    }
 }
 
 /// What operators are told from outside.
@@ -122,7 +125,7 @@ pub fn manager(client: Client, settings: &OperatorSettings, roles: Roles) -> Man
     );
     of_manager.identity_mode = settings.identity_mode;
     of_manager.lease.clone_from(&settings.lease);
-    let scope = settings.scope.clone().filter(|_| roles == Roles::All);
+    let scope = settings.scope.clone().filter(|_| roles.serves_all());
     of_manager.only = scope.map(|value| Only {
         annotation: annotations::SCOPE.as_str(),
         value,
@@ -130,6 +133,7 @@ pub fn manager(client: Client, settings: &OperatorSettings, roles: Roles) -> Man
     let mut manager = Manager::new(client, of_manager);
     match roles {
         Roles::All => add_all(&mut manager, settings),
+        Roles::Machines => add_machines(&mut manager, settings),
         Roles::ControlPlane {
             namespace,
             only_release,
@@ -146,10 +150,11 @@ pub fn manager(client: Client, settings: &OperatorSettings, roles: Roles) -> Man
 fn add_all(manager: &mut Manager, settings: &OperatorSettings) {
     let of_operator = HostedClusterSettings {
         facts: Facts {
-            runs_machines: settings.machines == MachineManager::Hyperplane,
+            runs_machines: settings.machines.is_ours(),
             ..settings.facts.clone()
         },
         served: settings.surroundings.served,
+        dedicates_operators: settings.surroundings.dedicates_operators,
         assigns_user_ids: !settings.surroundings.is_openshift,
         networks: settings.surroundings.networks.clone(),
         management_platform: settings.surroundings.platform.clone(),
@@ -162,7 +167,13 @@ fn add_all(manager: &mut Manager, settings: &OperatorSettings) {
     add_pki(manager, settings, Scope::Everywhere);
     add_config(manager, settings, Scope::Everywhere, None);
     add_node_pools(manager, settings);
-    add_machines(manager, settings);
+    match settings.machines {
+        MachineManager::Hyperplane => add_machines(manager, settings),
+        MachineManager::Separate => tracing::info!("Machines are left to the machine-controller."),
+        MachineManager::ClusterApi => {
+            tracing::info!("Machines are left to the manager of Cluster API in each control plane.");
+        }
+    }
 }
 
 fn add_node_pools(manager: &mut Manager, settings: &OperatorSettings) {
@@ -177,10 +188,6 @@ fn add_node_pools(manager: &mut Manager, settings: &OperatorSettings) {
 /// The choice decides, whoever else is there: two managers of the same machines would undo each other's work, and which of
 /// them is to go is not ours to say.
 fn add_machines(manager: &mut Manager, settings: &OperatorSettings) {
-    if settings.machines == MachineManager::ClusterApi {
-        tracing::info!("Machines are left to the manager of Cluster API in each control plane.");
-        return;
-    }
     if settings.surroundings.has_cluster_api {
         tracing::warn!(
             "Another manager of Cluster API is installed, and may look after the same machines. Keep it from what has the \
@@ -240,6 +247,7 @@ mod tests {
         let cases = [
             ("", None),
             ("pki-operator", None),
+            ("machine-controller --listen=[::]:8080", Some(Roles::Machines)),
             ("router --namespace=clusters-one", None),
             (
                 "pki-operator --namespace=clusters-one",

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use futures::FutureExt as _;
 use hyperplane_access::User;
 use hyperplane_apiserver::Server;
+use hyperplane_install::MachineManager;
 use hyperplane_machines::InfrastructureKind;
 use hyperplane_runtime::{Clock, Entropy, Failure, Identity, IdentityLayer, IdentityMode, Manager, Reach};
 use hyperplane_twin::{MachineSettings, Network, Program, Twin, TwinSettings, Work};
@@ -14,10 +15,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     approver,
-    discovery::{Surroundings, discover, surroundings},
+    discovery::{Surroundings, discover, surroundings_for},
     embedded::BOOT_IMAGE,
     ignition,
-    operators::{self, MachineManager, OperatorSettings, Roles},
+    operators::{self, OperatorSettings, Roles},
     recovery,
 };
 
@@ -120,7 +121,7 @@ impl Runner {
             return Some(approver::run(settings, account()?, all, network.clone()).boxed());
         }
         let roles = Roles::of_arguments(&program.arguments)?;
-        let (namespace, name) = roles.account()?;
+        let (namespace, name) = roles.account();
         let client = self.entrance.account(namespace, name)?;
         let (runner, network, pod) = (self.clone(), network.clone(), program.pod.clone());
         let work = async move {
@@ -146,10 +147,7 @@ impl Runner {
     ) -> Result<Manager, Failure> {
         let mut facts = discover(&client, &self.image).await?;
         facts.ingress_domain.clone_from(&self.ingress_domain);
-        let surroundings = match roles {
-            Roles::All => surroundings(&client).await?,
-            _ => Surroundings::default(),
-        };
+        let surroundings = surroundings_for(&client, &roles).await?;
         let settings = OperatorSettings {
             instance: instance.to_owned(),
             clock: self.clock.clone(),

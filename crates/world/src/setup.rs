@@ -1,73 +1,128 @@
-//! What must be on a management cluster before the operators run: our kinds, priorities for the pods of control planes,
-//! the rights of the manager, and which versions it hosts. Written only where it differs, so that a restart writes nothing.
+//! Writes what a management cluster must have before the operators run, or everything that is installed on it. Written only
+//! where it differs, so that a restart writes nothing; what it is, `hyperplane-install` says.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
-use hyperplane_api::constants::{labels, ours};
-use hyperplane_component_driver::access::rule;
-use hyperplane_planner::catalogue;
-use hyperplane_runtime::{Failure, Fence, Manifest, ObjectKey, Remote, field_manager};
+use hyperplane_api::constants::ours;
+use hyperplane_install::{MachineManager, Options, Program, furniture, manifests};
+use hyperplane_runtime::{Failure, Fence, ObjectKey, Remote, field_manager};
 use k8s_openapi::{
-    api::{
-        core::v1::{ConfigMap, Namespace, ServiceAccount},
-        rbac::v1::{ClusterRole, ClusterRoleBinding, PolicyRule},
-        scheduling::v1::PriorityClass,
-    },
-    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+    api::apps::v1::Deployment, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
 use kube::Client;
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
+use thiserror::Error;
 
 use crate::{
-    definitions::{key, to_write},
-    operators::MachineManager,
+    definitions::{judged, key},
+    discovery::MONITORING,
+    installed::{api, manifest, name, title},
 };
-
-/// The namespace of the manager.
-pub const NAMESPACE: &str = "hyperplane";
-/// The service account of the manager.
-pub const ACCOUNT: &str = "operator";
-
-/// The ConfigMap with the versions that can be hosted.
-const SUPPORTED_VERSIONS: &str = "supported-versions";
-
-/// Priorities of pods of control planes: etcd before what serves requests, and that before the rest.
-const PRIORITIES: &[(&str, i32, &str)] = &[
-    ("hypershift-etcd", 100_002_000, "etcd of hosted control planes"),
-    (
-        "hypershift-api-critical",
-        100_001_000,
-        "what requests to hosted API servers pass through",
-    ),
-    (
-        "hypershift-control-plane",
-        100_000_000,
-        "everything else of hosted control planes",
-    ),
-];
 
 /// How long the server is given to serve a new kind, and how often it is asked.
 const PATIENCE: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(50);
+/// How often Deployments are looked at: nodes fetch images in seconds or minutes.
+const GLANCE: Duration = Duration::from_secs(1);
+
+/// What became of an object that was to be there, or that was to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was written.
+    Written,
+    /// It was there as it is to be.
+    Unchanged,
+    /// Somebody else has it, and it stays as it is.
+    Foreign,
+    /// It is used by another installation, and stays.
+    Shared,
+    /// There are objects of it, and it stays.
+    InUse,
+    /// It goes.
+    Deleted,
+}
+
+/// Who is told of each object, by its kind and name.
+pub type Tell<'a> = &'a mut (dyn FnMut(&str, Outcome) + Send);
+
+/// Why nothing can be installed.
+#[derive(Debug, Error)]
+enum Refusal {
+    /// A kind is missing that is not ours to define.
+    #[error(
+        "the cluster does not serve ServiceMonitors ({MONITORING}): install Prometheus' operator first, or leave out \
+         --monitoring"
+    )]
+    NoMonitors,
+}
 
 /// Sets up a management cluster through a client that may do everything, for machines that are ours or others'.
 pub async fn set_up(client: &Client, machines: MachineManager) -> Result<(), Failure> {
-    let remote = Remote::new(client, field_manager(ours::MANAGED_BY_US, "setup"), &Fence::open());
-    let definitions = to_write(&remote, machines).await?;
-    for definition in &definitions {
-        remote
-            .apply(&Manifest::of(&object::<CustomResourceDefinition>(definition))?)
-            .await?;
+    let options = Options {
+        machines,
+        ..Options::default()
+    };
+    furnish(client, &options).await
+}
+
+/// Writes what operators need before they run, and not the operators.
+pub async fn furnish(client: &Client, options: &Options) -> Result<(), Failure> {
+    write(client, options, &furniture(options), &mut |_, _| {}).await
+}
+
+/// Writes everything that is installed.
+pub async fn install(client: &Client, options: &Options, tell: Tell<'_>) -> Result<(), Failure> {
+    if options.monitoring {
+        let groups = client.list_api_groups().await?.groups;
+        if !groups.iter().any(|group| group.name == MONITORING) {
+            return Err(Failure::fatal(Refusal::NoMonitors));
+        }
     }
-    for manifest in furniture(rules())? {
-        remote.apply(&manifest).await?;
+    write(client, options, &manifests(options), tell).await
+}
+
+/// Writes objects in their order, without the definitions of others, and waits until all kinds are served.
+async fn write(client: &Client, options: &Options, all: &[Value], tell: Tell<'_>) -> Result<(), Failure> {
+    let remote = remote(client);
+    let definitions = judged(&remote, options).await?;
+    for object in all {
+        let outcome = if definitions.foreign.contains(object) {
+            Outcome::Foreign
+        } else {
+            apply(client, &remote, object).await?
+        };
+        tell(&title(object), outcome);
     }
-    for definition in &definitions {
+    for definition in &definitions.ours {
         served(&remote, definition).await?;
         listed(client, definition).await?;
     }
     Ok(())
+}
+
+/// Writes one object. What is sent may be what is there already, said otherwise, and then the server changes nothing.
+async fn apply(client: &Client, remote: &Remote, object: &Value) -> Result<Outcome, Failure> {
+    let place = api(client, object)?;
+    let revision = async || {
+        let live = place.get_metadata_opt(name(object)).await;
+        // A kind that is not served yet has no objects.
+        live.map(|live| live.and_then(|live| live.metadata.resource_version))
+            .ok()
+            .flatten()
+    };
+    let before = revision().await;
+    let is_sent = remote.apply(&manifest(object)?).await?;
+    let is_changed = is_sent && (before.is_none() || revision().await != before);
+    Ok(if is_changed {
+        Outcome::Written
+    } else {
+        Outcome::Unchanged
+    })
+}
+
+/// The cluster, written to as one manager of fields, whoever sets it up.
+pub(crate) fn remote(client: &Client) -> Remote {
+    Remote::new(client, field_manager(ours::MANAGED_BY_US, "setup"), &Fence::open())
 }
 
 async fn served(remote: &Remote, definition: &Value) -> Result<(), Failure> {
@@ -123,86 +178,95 @@ async fn in_time(look: impl Future<Output = Result<(), Failure>>, key: &ObjectKe
         .unwrap_or_else(|_| Err(late()))
 }
 
-/// What the manager may do: what its operators do, and finding out where the cluster runs.
-fn rules() -> Vec<PolicyRule> {
-    let mut rules = hyperplane_hosted_cluster::manager_rules();
-    rules.extend(hyperplane_node_pool::manager_rules());
-    rules.extend(hyperplane_machines::manager_rules());
-    rules.push(rule("config.openshift.io", &["infrastructures"], &["get"]));
-    rules
+/// Waits until every program that is installed has all its pods, for as long as is given. Tells how many are there when
+/// that changes.
+pub async fn until_available(
+    client: &Client,
+    options: &Options,
+    patience: Duration,
+    tell: &mut (dyn FnMut(&str) + Send),
+) -> Result<(), Failure> {
+    let remote = remote(client);
+    let mut told: BTreeMap<&str, String> = BTreeMap::new();
+    let looking = async {
+        for program in Program::of(options) {
+            let name = program.account();
+            let key = ObjectKey::namespaced(&options.namespace, name);
+            loop {
+                let (is_there, words) = judge(remote.get::<Deployment>(&key).await?.as_ref());
+                if told.insert(name, words.clone()).as_ref() != Some(&words) {
+                    tell(&format!("Deployment {key}: {words}"));
+                }
+                if is_there {
+                    break;
+                }
+                tokio::time::sleep(GLANCE).await;
+            }
+        }
+        Ok(())
+    };
+    let ended = tokio::time::timeout(patience, looking).await;
+    ended.unwrap_or_else(|_| {
+        let namespace = &options.namespace;
+        let why = format!(
+            "the operators to be available; kubectl describe pods --namespace {namespace} tells why they are not"
+        );
+        Err(Failure::wait(why))
+    })
 }
 
-/// Everything that is not a kind.
-fn furniture(rules: Vec<PolicyRule>) -> Result<Vec<Manifest>, Failure> {
-    let mut manifests = vec![Manifest::of(&object::<Namespace>(
-        &json!({"metadata": {"name": NAMESPACE}}),
-    ))?];
-    for (name, value, description) in PRIORITIES {
-        manifests.push(Manifest::of(&object::<PriorityClass>(&json!({
-            "metadata": {"name": name}, "value": value, "globalDefault": false, "description": description,
-        })))?);
-    }
-    manifests.push(Manifest::of(&supported_versions())?);
-    let account = json!({"metadata": {"name": ACCOUNT, "namespace": NAMESPACE}});
-    manifests.push(Manifest::of(&object::<ServiceAccount>(&account))?);
-    let mut role: ClusterRole = object(&json!({"metadata": {"name": "hyperplane-operator"}}));
-    role.rules = Some(rules);
-    manifests.push(Manifest::of(&role)?);
-    manifests.push(Manifest::of(&object::<ClusterRoleBinding>(&json!({
-        "metadata": {"name": "hyperplane-operator"},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "hyperplane-operator"},
-        "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": NAMESPACE}],
-    })))?);
-    Ok(manifests)
-}
-
-/// Which versions of Kubernetes can be hosted, newest first, for programs that ask before they create a cluster.
-fn supported_versions() -> ConfigMap {
-    let mut versions: Vec<(u64, u64)> = catalogue::releases()
-        .iter()
-        .map(|release| (release.version.major(), release.version.minor()))
-        .collect();
-    versions.sort_unstable_by(|one, other| other.cmp(one));
-    versions.dedup();
-    let versions: Vec<String> = versions
-        .iter()
-        .map(|(major, minor)| format!("{major}.{minor}"))
-        .collect();
-    object(&json!({
-        "metadata": {"name": SUPPORTED_VERSIONS, "namespace": NAMESPACE, "labels": {
-            labels::SUPPORTED_VERSIONS.as_str(): "true", ours::MANAGED_BY.as_str(): ours::MANAGED_BY_US}},
-        "data": {
-            "server-version": env!("CARGO_PKG_VERSION"),
-            "supported-versions": json!({"versions": versions}).to_string(),
-        },
-    }))
-}
-
-fn object<K: DeserializeOwned>(value: &Value) -> K {
-    serde_json::from_value(value.clone()).expect("what we declare fits its type, and a test sets it up")
+/// Whether a Deployment is as it was last asked for, and how far it is.
+fn judge(deployment: Option<&Deployment>) -> (bool, String) {
+    let wanted = deployment.and_then(|found| found.spec.as_ref()?.replicas).unwrap_or(1);
+    let status = deployment.and_then(|found| found.status.clone()).unwrap_or_default();
+    let generation = deployment.and_then(|found| found.metadata.generation);
+    let is_current = status.observed_generation >= generation;
+    let (updated, available) = (
+        status.updated_replicas.unwrap_or(0),
+        status.available_replicas.unwrap_or(0),
+    );
+    let is_there = deployment.is_some() && is_current && updated == wanted && available >= wanted;
+    (is_there, format!("{} of {wanted} available", available.min(updated)))
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
-    fn the_versions_that_can_be_hosted_are_told_newest_first() {
-        let data = supported_versions().data.unwrap();
-        let told: Value = serde_json::from_str(&data["supported-versions"]).unwrap();
-        let told: Vec<&str> = told["versions"]
-            .as_array()
+    fn a_deployment_is_there_when_all_its_new_pods_are() {
+        let deployment = |status: &Value| -> Deployment {
+            serde_json::from_value(json!({
+                "metadata": {"name": "operator", "generation": 2},
+                "spec": {"replicas": 2, "selector": {}, "template": {}},
+                "status": status,
+            }))
             .unwrap()
-            .iter()
-            .filter_map(Value::as_str)
-            .collect();
-        assert_eq!(told[..2], ["1.36", "1.35"]);
-        for release in catalogue::releases() {
-            assert!(
-                told.contains(&release.version.minor_text().as_str()),
-                "{}",
-                release.version.as_str()
-            );
+        };
+        let cases = [
+            (json!({}), false),
+            (
+                json!({"observedGeneration": 1, "updatedReplicas": 2, "availableReplicas": 2}),
+                false,
+            ),
+            (
+                json!({"observedGeneration": 2, "updatedReplicas": 1, "availableReplicas": 2}),
+                false,
+            ),
+            (
+                json!({"observedGeneration": 2, "updatedReplicas": 2, "availableReplicas": 1}),
+                false,
+            ),
+            (
+                json!({"observedGeneration": 2, "updatedReplicas": 2, "availableReplicas": 2}),
+                true,
+            ),
+        ];
+        for (status, expected) in cases {
+            assert_eq!(judge(Some(&deployment(&status))).0, expected, "{status}");
         }
+        assert!(!judge(None).0);
     }
 }

@@ -1,16 +1,22 @@
 //! What runs beside a server in the same process. Owns the tasks; knows nothing of what they do.
 
-use std::future::pending;
+use std::{future::pending, process::ExitCode};
 
 use anyhow::anyhow;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-/// Tasks that never end by themselves; at first there are none.
+use super::serve::Running;
+use crate::signals::Signals;
+
+/// Tasks that never end by themselves, and at most one piece of work whose end is that of the process. At first there is
+/// nothing.
 #[derive(Default)]
 pub(crate) struct Parts {
     tasks: JoinSet<anyhow::Result<()>>,
     stop: CancellationToken,
+    work: JoinSet<anyhow::Result<ExitCode>>,
+    stop_work: CancellationToken,
 }
 
 impl Parts {
@@ -22,20 +28,71 @@ impl Parts {
         self.tasks.spawn(part(self.stop.clone()));
     }
 
-    /// Waits until something ends that never should.
-    pub(super) async fn failed(&mut self) -> anyhow::Error {
-        let ended = match self.tasks.join_next().await {
-            Some(Ok(ended)) => ended,
-            Some(Err(error)) => Err(error.into()),
-            None => return pending().await,
+    /// Gives the process something to do: with its end the process ends, by its code. The token tells it to end before it
+    /// is done.
+    pub(crate) fn finish_with<F>(&mut self, work: impl FnOnce(CancellationToken) -> F)
+    where
+        F: Future<Output = anyhow::Result<ExitCode>> + Send + 'static,
+    {
+        self.work.spawn(work(self.stop_work.clone()));
+    }
+
+    /// Lives beside a server, if there is one, until a signal comes, the work is done or something ends that never should;
+    /// then ends everything in order. A second signal ends the process at once.
+    pub(crate) async fn live(mut self, mut server: Option<Running>, mut signals: Signals) -> anyhow::Result<ExitCode> {
+        let outcome = {
+            let failed = async {
+                match &mut server {
+                    Some(server) => server.failed().await,
+                    None => pending().await,
+                }
+            };
+            tokio::select! {
+                () = signals.next() => None,
+                ended = self.ended() => Some(ended),
+                error = failed => Some(Err(error)),
+            }
         };
-        ended
-            .err()
-            .unwrap_or_else(|| anyhow!("a part ended: this is a mistake of ours"))
+        let end = async {
+            let outcome = match outcome {
+                Some(outcome) => outcome,
+                None => self.interrupt().await,
+            };
+            self.end().await;
+            match server {
+                Some(server) => server.end().await.and(outcome),
+                None => outcome,
+            }
+        };
+        tokio::select! {
+            ended = end => ended,
+            never = signals.end_at_next() => match never {},
+        }
+    }
+
+    /// Waits until the work is done, or something ends that never should.
+    async fn ended(&mut self) -> anyhow::Result<ExitCode> {
+        let ended = tokio::select! {
+            Some(done) = self.work.join_next() => return done?,
+            Some(ended) = self.tasks.join_next() => ended?,
+            else => return pending().await,
+        };
+        ended.and_then(|()| Err(anyhow!("a part ended: this is a mistake of ours")))
+    }
+
+    /// Tells the work to end before it is done, and waits until it has. Parts still run then: it may have something to put
+    /// in order.
+    async fn interrupt(&mut self) -> anyhow::Result<ExitCode> {
+        self.stop_work.cancel();
+        match self.work.join_next().await {
+            Some(done) => done?,
+            None => Ok(ExitCode::SUCCESS),
+        }
     }
 
     /// Tells all of them to end, and waits until they have.
-    pub(super) async fn end(mut self) {
+    async fn end(mut self) {
+        self.work.shutdown().await;
         self.stop.cancel();
         while self.tasks.join_next().await.is_some() {}
     }

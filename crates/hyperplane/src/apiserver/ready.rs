@@ -1,9 +1,9 @@
-//! The one line that says that the server is ready.
+//! What is said when a server is ready: a line for programs, and to people whatever helps them on.
 
 use std::{
     fmt::Write as _,
     io::{self, Write},
-    path::Path,
+    path::PathBuf,
     time::Duration,
 };
 
@@ -11,35 +11,42 @@ use serde_json::json;
 
 use super::arguments::Output;
 
-/// What the line says.
-pub(super) struct Ready<'a> {
-    pub(super) server: &'a str,
-    pub(super) kubeconfig: &'a Path,
-    pub(super) took: Duration,
-    /// What to ask kubectl for first.
-    pub(super) look: &'a str,
+/// What people are told when a server is ready; nothing where that is not worth a word.
+pub(crate) type Greeting<'a> = &'a dyn Fn(&Ready) -> Option<String>;
+
+/// A server that is ready.
+pub(crate) struct Ready {
+    /// Where it serves.
+    pub(crate) server: String,
+    /// Where the administrator's kubeconfig is.
+    pub(crate) kubeconfig: PathBuf,
+    /// How long the start took.
+    pub(crate) took: Duration,
 }
 
-impl Ready<'_> {
-    /// Prints the line. Nobody may be listening.
-    pub(super) fn print(&self, form: Output, output: &mut impl Write) -> io::Result<()> {
-        let line = match form {
-            Output::Text => self.text(),
-            Output::Json => self.json(),
+impl Ready {
+    /// Says so. Nobody may be listening.
+    pub(super) fn print(&self, form: Output, greeting: Greeting<'_>, output: &mut impl Write) -> io::Result<()> {
+        let text = match form {
+            Output::Text => greeting(self),
+            Output::Json => Some(self.json()),
         };
-        match writeln!(output, "{line}").and_then(|()| output.flush()) {
+        let Some(text) = text else {
+            return Ok(());
+        };
+        match writeln!(output, "{text}").and_then(|()| output.flush()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
             _ => Ok(()),
         }
     }
 
-    fn text(&self) -> String {
+    /// One line with what to ask kubectl for first.
+    pub(super) fn line(&self, look: &str) -> String {
         format!(
-            "Ready on {} in {} ms (kubectl --kubeconfig {} {})",
+            "Ready on {} in {} ms (kubectl --kubeconfig {} {look})",
             self.server,
             self.took.as_millis(),
             quoted(&self.kubeconfig.to_string_lossy()),
-            self.look
         )
     }
 
@@ -54,7 +61,7 @@ impl Ready<'_> {
 }
 
 /// A word as a shell takes it.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+,:@".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
@@ -70,13 +77,13 @@ mod tests {
 
     fn printed(kubeconfig: &str, form: Output) -> String {
         let ready = Ready {
-            server: "https://127.0.0.1:6443",
-            kubeconfig: Path::new(kubeconfig),
+            server: "https://127.0.0.1:6443".to_owned(),
+            kubeconfig: kubeconfig.into(),
             took: Duration::from_micros(34_567),
-            look: "get namespaces",
         };
         let mut output = Vec::new();
-        ready.print(form, &mut output).unwrap();
+        let greeting = |ready: &Ready| Some(ready.line("get namespaces"));
+        ready.print(form, &greeting, &mut output).unwrap();
         String::from_utf8(output).unwrap()
     }
 

@@ -4,6 +4,7 @@ use std::{
     io::Write,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::PathBuf,
+    process::ExitCode,
     sync::Arc,
     time::Instant,
 };
@@ -30,7 +31,7 @@ use super::{
     audit,
     data::{self, Data},
     parts::Parts,
-    ready::Ready,
+    ready::{Greeting, Ready},
     renewal::Renewal,
     writer::WriterThread,
 };
@@ -39,14 +40,14 @@ use crate::{signals::Signals, system};
 /// Who issues the tokens of service accounts. Upstream's usual name; it is the address of the server for pods.
 const ISSUER: &str = "https://kubernetes.default.svc.cluster.local";
 
-/// Serves until a signal comes, the disk fails or a part ends. Parts are started once the server serves, and end before
-/// it does. `look` is what to ask kubectl for first.
+/// Serves until a signal comes, the disk fails, a part ends or the work is done. Parts are started once the server serves,
+/// and end before it does.
 pub(crate) fn run(
     arguments: &Serve,
-    look: &str,
+    greeting: Greeting<'_>,
     output: &mut impl Write,
     parts: impl AsyncFnOnce(&Running) -> anyhow::Result<Parts>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<ExitCode> {
     #[expect(
         clippy::disallowed_methods,
         reason = "how long a start took is for people, and decides nothing"
@@ -54,30 +55,16 @@ pub(crate) fn run(
     let began = Instant::now();
     system::log();
     system::runtime()?.block_on(async {
-        let mut signals = Signals::new()?;
-        let mut running = Running::start(arguments).await?;
-        let mut parts = parts(&running).await?;
+        let signals = Signals::new()?;
+        let running = Running::start(arguments).await?;
+        let parts = parts(&running).await?;
         let ready = Ready {
-            server: &running.server_url,
-            kubeconfig: &running.kubeconfig,
+            server: running.server_url.clone(),
+            kubeconfig: running.kubeconfig.clone(),
             took: began.elapsed(),
-            look,
         };
-        ready.print(arguments.output, output)?;
-        let failed = tokio::select! {
-            () = signals.next() => None,
-            error = running.failed() => Some(error),
-            error = parts.failed() => Some(error),
-        };
-        let end = async {
-            parts.end().await;
-            running.end().await
-        };
-        let ended = tokio::select! {
-            ended = end => ended,
-            never = signals.end_at_next() => match never {},
-        };
-        failed.map_or(ended, Err)
+        ready.print(arguments.output, greeting, output)?;
+        parts.live(Some(running), signals).await
     })
 }
 
@@ -159,7 +146,8 @@ fn url(address: SocketAddr) -> String {
 pub(crate) struct Running {
     pub(crate) server: Server,
     server_url: String,
-    kubeconfig: PathBuf,
+    /// Where the administrator's kubeconfig is.
+    pub(crate) kubeconfig: PathBuf,
     /// What all servers of this process share.
     pub(crate) shared: Shared,
     writer: WriterThread,
@@ -222,7 +210,7 @@ impl Running {
     }
 
     /// Waits until something ends that never should.
-    async fn failed(&mut self) -> anyhow::Error {
+    pub(super) async fn failed(&mut self) -> anyhow::Error {
         let ended = tokio::select! {
             ended = self.writer.ended() => return ended.err().unwrap_or_else(|| anyhow!("the store was closed")),
             Some(ended) = self.tasks.join_next() => ended,
@@ -235,7 +223,7 @@ impl Running {
     }
 
     /// Takes no more connections, ends watches, lets requests finish, then closes the store.
-    async fn end(mut self) -> anyhow::Result<()> {
+    pub(super) async fn end(mut self) -> anyhow::Result<()> {
         self.stop.cancel();
         self.server.end_watches();
         while self.connections.join_next().await.is_some() {}

@@ -9,7 +9,8 @@ use tokio::{runtime, sync::oneshot};
 
 /// A writer that runs.
 pub(super) struct WriterThread {
-    ended: oneshot::Receiver<anyhow::Result<()>>,
+    /// Gone once somebody was told.
+    ended: Option<oneshot::Receiver<anyhow::Result<()>>>,
 }
 
 impl WriterThread {
@@ -23,12 +24,17 @@ impl WriterThread {
             sender.send(outcome.context("the store stopped")).ok();
         };
         thread::Builder::new().name("store-writer".to_owned()).spawn(run)?;
-        Ok(Self { ended })
+        Ok(Self { ended: Some(ended) })
     }
 
-    /// Waits until the writer has ended: after the store was closed and all that waited is written, or with an error.
+    /// Waits until the writer has ended: after the store was closed and all that waited is written, or with an error, which
+    /// is told once.
     pub(super) async fn ended(&mut self) -> anyhow::Result<()> {
-        let outcome = (&mut self.ended).await;
+        let Some(ended) = &mut self.ended else {
+            return Ok(());
+        };
+        let outcome = ended.await;
+        self.ended = None;
         outcome.unwrap_or_else(|_| Err(anyhow!("the store stopped by a panic: start again")))
     }
 }

@@ -14,7 +14,7 @@ use hyperplane_sidecars::{
 };
 
 use super::tls::MutualTls;
-use crate::{ending, operator, signals::Signals};
+use crate::{connection::connect, ending, signals::Signals};
 
 /// Which members are looked after.
 #[derive(Args)]
@@ -101,7 +101,7 @@ pub(super) async fn recover(arguments: &RecoverArguments, signals: Signals) -> a
         uid: arguments.uid.clone(),
     };
     let tls = arguments.tls.files();
-    let management = operator::connect(arguments.management_kubeconfig.as_deref(), None).await?;
+    let management = connect(arguments.management_kubeconfig.as_deref(), None).await?;
     let work = recover::run(&settings, &management, || recover::ask(&settings.topology, &tls));
     ending::finish(Box::pin(work), signals).await
 }

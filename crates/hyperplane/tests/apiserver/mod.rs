@@ -67,7 +67,8 @@ impl Process {
         Self::run(command)
     }
 
-    fn run(mut command: Command) -> Self {
+    /// Starts what a command says on a free port and waits until it is ready.
+    pub fn run(mut command: Command) -> Self {
         command.args(["--listen", "127.0.0.1:0", "-o", "json"]);
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());

@@ -14,10 +14,8 @@ use jiff::Timestamp;
 use super::settings::MachineSettings;
 use crate::{faults::FaultKind, moment, settings::drawn};
 
-/// The pause after an exchange that did not work; Ignition's longest.
-const RETRY: Duration = Duration::from_secs(5);
 /// How often it is looked for a certificate: often at first, more rarely the longer it takes.
-const POLL: Duration = Duration::from_secs(3);
+const POLL: Duration = Duration::from_millis(500);
 const LONGEST_POLL: Duration = Duration::from_secs(30);
 /// How often it is looked whether a fault is over: faults change without an event.
 const LOOK: Duration = Duration::from_secs(10);
@@ -168,22 +166,22 @@ impl Phase {
     }
 
     /// After it was asked whether the instance has joined before; without an answer it is asked again.
-    pub(crate) fn after_recall(has_joined: Option<bool>, now: Timestamp) -> Self {
+    pub(crate) fn after_recall(has_joined: Option<bool>, now: Timestamp, retry: Duration) -> Self {
         match has_joined {
             Some(true) => Self::Running { since: now },
             Some(false) => Self::Fetching { again: now },
             None => Self::Waking {
-                again: moment::after(now, RETRY),
+                again: moment::after(now, retry),
             },
         }
     }
 
     /// After it was tried to fetch the configuration and to obey it.
-    pub(crate) fn after_fetch(trouble: Option<&Trouble>, now: Timestamp) -> Self {
+    pub(crate) fn after_fetch(trouble: Option<&Trouble>, now: Timestamp, retry: Duration) -> Self {
         match trouble {
             None => Self::Configured { since: now },
             Some(Trouble::Again(_)) => Self::Fetching {
-                again: moment::after(now, RETRY),
+                again: moment::after(now, retry),
             },
             Some(Trouble::Final(why)) => Self::Stuck { why: why.clone() },
         }
@@ -231,6 +229,8 @@ mod tests {
     use super::*;
 
     const SEED: u64 = 7;
+
+    const RETRY: Duration = Duration::from_secs(5);
 
     fn start() -> Timestamp {
         "2026-01-02T03:04:05Z".parse().unwrap()
@@ -315,7 +315,7 @@ mod tests {
             (Some(false), Phase::Fetching { again: start() }),
             (None, Phase::Waking { again: at(5) }),
         ] {
-            assert_eq!(Phase::after_recall(answer, start()), expected);
+            assert_eq!(Phase::after_recall(answer, start(), RETRY), expected);
         }
     }
 
@@ -324,10 +324,10 @@ mod tests {
         let stuck = Phase::Stuck { why: "no".to_owned() };
         let (again, last) = (Trouble::Again("later".to_owned()), Trouble::Final("no".to_owned()));
         assert_eq!(
-            Phase::after_fetch(Some(&again), start()),
+            Phase::after_fetch(Some(&again), start(), RETRY),
             Phase::Fetching { again: at(5) }
         );
-        assert_eq!(Phase::after_fetch(Some(&last), start()), stuck);
+        assert_eq!(Phase::after_fetch(Some(&last), start(), RETRY), stuck);
         let joining = Phase::Joining {
             since: start(),
             again: start(),
@@ -337,11 +337,12 @@ mod tests {
             joining.clone().after_join(&Ok(true), at(9)),
             Phase::Running { since: at(9) }
         );
-        for (now, next) in [(0, 3), (40, 50), (4_000, 4_030)] {
+        for (now, pause) in [(0, 500), (40, 10_000), (4_000, 30_000)] {
             let Phase::Joining { again, .. } = joining.clone().after_join(&Ok(false), at(now)) else {
                 panic!("it goes on to join");
             };
-            assert_eq!(again, at(next), "after {now} s");
+            let expected = moment::after(at(now), Duration::from_millis(pause));
+            assert_eq!(again, expected, "after {now} s");
         }
     }
 
@@ -391,8 +392,8 @@ mod tests {
                     phase = match due {
                         Due::Change => return (next, now),
                         Due::At(at) => { now = at; next }
-                        Due::Recall => Phase::after_recall(Some(false), now),
-                        Due::Fetch => { left = left.saturating_sub(1); Phase::after_fetch(fails.then_some(&trouble), now) }
+                        Due::Recall => Phase::after_recall(Some(false), now, RETRY),
+                        Due::Fetch => { left = left.saturating_sub(1); Phase::after_fetch(fails.then_some(&trouble), now, RETRY) }
                         Due::Join => { left = left.saturating_sub(1); next.after_join(&Ok(!fails), now) }
                     };
                 }

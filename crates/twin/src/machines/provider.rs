@@ -142,7 +142,7 @@ impl<K: Provided> Provider<K> {
             .inside
             .has(&key.namespace, &key.name, &provider_id::<K>(&key.name))
             .await;
-        let phase = Phase::after_recall(has_joined.ok(), context.now());
+        let phase = Phase::after_recall(has_joined.ok(), context.now(), self.shared.settings.retry);
         self.shared
             .floor
             .change(key, &instance.uid, |instance| instance.phase = phase);
@@ -158,7 +158,7 @@ impl<K: Provided> Provider<K> {
     ) {
         let key = ObjectKey::of(object);
         let outcome = self.configure(object, machine).await;
-        let phase = Phase::after_fetch(outcome.as_ref().err(), context.now());
+        let phase = Phase::after_fetch(outcome.as_ref().err(), context.now(), self.shared.settings.retry);
         let (host, trouble) = match outcome {
             Ok(host) => (Some(host), None),
             Err(trouble) => (None, Some(trouble)),

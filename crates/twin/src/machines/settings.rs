@@ -20,6 +20,8 @@ pub struct MachineSettings {
     pub boot: Duration,
     /// From the configuration of a machine to the first request of its kubelet, at most.
     pub start: Duration,
+    /// The pause after an exchange of a machine that did not work.
+    pub retry: Duration,
     /// From the wish that a machine ends to its end, at most; at least half of it.
     pub stop: Duration,
     /// Processors of machines that do not say how many they have, as a quantity.
@@ -38,6 +40,8 @@ impl Default for MachineSettings {
             kinds: BTreeSet::new(),
             boot: Duration::from_secs(40),
             start: Duration::from_secs(10),
+            // Ignition's longest.
+            retry: Duration::from_secs(5),
             stop: Duration::from_secs(5),
             cpu: "4".to_owned(),
             memory: "16Gi".to_owned(),

@@ -220,7 +220,13 @@ fn words(address: SocketAddr, error: &io::Error) -> String {
                  alias {ip}), or publish by NodePort with address 127.0.0.1"
             )
         }
-        io::ErrorKind::AddrInUse => "; another program has the port".to_owned(),
+        io::ErrorKind::AddrInUse => {
+            let port = address.port();
+            format!(
+                "; another program has the port, of this address or of all: end it (on Linux, ss -ltnp sport = :{port} \
+                 shows it); until then the Service is reached from inside of this process only"
+            )
+        }
         io::ErrorKind::PermissionDenied => "; ports below 1024 need a right of their own".to_owned(),
         _ => String::new(),
     };

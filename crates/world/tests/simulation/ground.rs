@@ -8,15 +8,14 @@ use std::{
     },
 };
 
-use hyperplane_access::User;
+use hyperplane_access::{User, Witness};
 use hyperplane_api::hypershift::hosted_cluster::HostedCluster;
 use hyperplane_apiserver::{Entropy, Server, Settings, Shared};
 use hyperplane_runtime::{Clock, IdentityMode, Random};
 use hyperplane_store::Memory;
 use hyperplane_twin::{Network, TwinSettings};
 use hyperplane_world::{
-    ACCOUNT, BOOT_IMAGE, Embedded, MachineManager, NAMESPACE, OperatorSettings, Roles, Surroundings, discover, manager,
-    surroundings,
+    BOOT_IMAGE, Embedded, MachineManager, OperatorSettings, Roles, discover, manager, surroundings_for,
 };
 use k8s_openapi::{
     NamespaceResourceScope,
@@ -88,6 +87,11 @@ impl Ground {
 
     /// A cluster whose twin is as the function makes it.
     pub async fn with(seed: u64, change: impl FnOnce(&mut TwinSettings)) -> Self {
+        Self::witnessed(seed, None, change).await
+    }
+
+    /// The same, with somebody who is told of every right that is asked for.
+    pub async fn witnessed(seed: u64, witness: Option<Witness>, change: impl FnOnce(&mut TwinSettings)) -> Self {
         let entropy = Entropy::seeded(seed);
         let (steady, offset) = (Clock::anchored(START.parse().unwrap()), Arc::new(AtomicI64::new(0)));
         let of_clock = Arc::clone(&offset);
@@ -96,6 +100,7 @@ impl Ground {
         let log = Log::default();
         let lines = log.clone();
         let mut settings = Settings::new(clock.clone(), entropy.clone());
+        settings.witness = witness;
         settings.audit = Some(Arc::new(move |line: &str| lines.note(line)));
         let shared = Shared::new();
         let (server, writer, controllers) = Server::open(&shared, settings, Memory).unwrap();
@@ -151,17 +156,19 @@ impl Ground {
         self.start_roles(Roles::All).await
     }
 
-    /// Starts a process with some of them, which reaches the server through whatever trouble there is.
+    /// Starts a process with some of them.
     pub async fn start_roles(&self, roles: Roles) -> Process {
-        let (namespace, account) = roles.account().unwrap_or((NAMESPACE, ACCOUNT));
+        self.start_with(roles, |_| {}).await
+    }
+
+    /// Starts a process that is told other things than usual. It reaches the server through whatever trouble there is.
+    pub async fn start_with(&self, roles: Roles, change: impl FnOnce(&mut OperatorSettings)) -> Process {
+        let (namespace, account) = roles.account();
         let client = self.embedded.client(User::service_account(namespace, account, ""));
         let mut facts = discover(&client, &self.embedded.image).await.unwrap();
         facts.ingress_domain.clone_from(&self.embedded.ingress_domain);
-        let surroundings = match roles {
-            Roles::All => surroundings(&client).await.unwrap(),
-            _ => Surroundings::default(),
-        };
-        let settings = OperatorSettings {
+        let surroundings = surroundings_for(&client, &roles).await.unwrap();
+        let mut settings = OperatorSettings {
             instance: "test".to_owned(),
             clock: self.embedded.clock.clone(),
             seed: self.seed,
@@ -179,6 +186,7 @@ impl Ground {
             },
             elsewhere: self.network.reach(),
         };
+        change(&mut settings);
         let manager = manager(self.trouble.between(client), &settings, roles);
         let stop = CancellationToken::new();
         let of_task = stop.clone();

@@ -1,31 +1,10 @@
-//! The client of a management cluster, from a file or from what any client finds.
+//! The way of a manager outside of its cluster to hosted API servers.
 
-use std::{
-    net::{IpAddr, SocketAddr},
-    path::Path,
-};
+use std::net::{IpAddr, SocketAddr};
 
-use anyhow::Context as _;
 use http::Uri;
 use hyperplane_runtime::Reach;
-use kube::{
-    Client, Config,
-    config::{KubeConfigOptions, Kubeconfig},
-};
-
-/// A client for the cluster that a kubeconfig names; without one, for the cluster that this machine is set up for, or
-/// that this pod runs on.
-pub(crate) async fn connect(kubeconfig: Option<&Path>, context: Option<&str>) -> anyhow::Result<Client> {
-    let mut config = match kubeconfig {
-        Some(path) => from_file(path, context).await?,
-        None => Config::infer()
-            .await
-            .context("no cluster is known: use --kubeconfig FILE")?,
-    };
-    // The runner has retries of its own.
-    config.default_retry = false;
-    Ok(Client::try_from(config)?)
-}
+use kube::{Client, Config};
 
 /// A way to hosted API servers that leads over one address. Who answers there goes by the name in the TLS greeting, and
 /// the certificate that comes back must be for that name. Servers that are named by their address are reached there: an
@@ -47,17 +26,6 @@ fn redirected(mut config: Config, relay: SocketAddr) -> Config {
         .build()
         .expect("an address and a port are an authority");
     config
-}
-
-async fn from_file(path: &Path, context: Option<&str>) -> anyhow::Result<Config> {
-    let name = path.display();
-    let kubeconfig = Kubeconfig::read_from(path).with_context(|| format!("{name} cannot be read as a kubeconfig"))?;
-    let options = KubeConfigOptions {
-        context: context.map(str::to_owned),
-        ..KubeConfigOptions::default()
-    };
-    let config = Config::from_custom_kubeconfig(kubeconfig, &options).await;
-    config.with_context(|| format!("{name} does not lead to a cluster"))
 }
 
 #[cfg(test)]

@@ -1,0 +1,9 @@
+//! The story on virtual time: embedded API server, twin and all operators.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
+
+mod ground;
+mod interruptions;
+mod many;
+mod violations;
+mod whole;

@@ -1,0 +1,107 @@
+//! A cluster that is there, as a state that can be judged: reads its objects and what would move. What they say is decided in
+//! `state`.
+
+mod state;
+
+use hyperplane_api::{
+    cluster_api::machine::Machine,
+    hyperplane::distribution_release::DistributionRelease,
+    hypershift::{hosted_cluster::HostedCluster, node_pool::NodePool},
+};
+use hyperplane_planner::{
+    catalogue,
+    release::Release,
+    state::{Pool, State},
+};
+use hyperplane_recipes::control_plane_namespace;
+use kube::{Api, Client, api::ListParams};
+
+pub(crate) use self::state::plane_releases;
+use crate::failing::wrong_use;
+
+/// What a cluster consists of.
+pub(super) struct Live {
+    pub(super) cluster: HostedCluster,
+    pub(super) pools: Vec<NodePool>,
+    pub(super) machines: Vec<Machine>,
+    pub(super) releases: Vec<DistributionRelease>,
+}
+
+/// What would move, and where to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Moves {
+    /// The control plane.
+    pub(super) to: Option<String>,
+    /// Pools by name.
+    pub(super) pools: Vec<(String, String)>,
+}
+
+/// Reads a cluster.
+pub(super) async fn read(client: &Client, namespace: &str, name: &str) -> anyhow::Result<Live> {
+    let clusters: Api<HostedCluster> = Api::namespaced(client.clone(), namespace);
+    let cluster = clusters.get(name).await?;
+    let all = ListParams::default();
+    let pools: Api<NodePool> = Api::namespaced(client.clone(), namespace);
+    let pools = pools.list(&all).await?.items.into_iter();
+    let plane = control_plane_namespace(namespace, name);
+    let machines: Api<Machine> = Api::namespaced(client.clone(), &plane);
+    let releases: Api<DistributionRelease> = Api::all(client.clone());
+    Ok(Live {
+        pools: pools.filter(|pool| pool.spec.cluster_name.as_str() == name).collect(),
+        machines: machines.list(&all).await?.items,
+        releases: releases.list(&all).await?.items,
+        cluster,
+    })
+}
+
+impl Live {
+    /// The cluster as it is.
+    pub(super) fn state(&self) -> State {
+        state::of(self)
+    }
+
+    /// The cluster as it would be; nothing where nothing moves.
+    pub(super) fn after(&self, before: &State, moves: &Moves) -> anyhow::Result<Option<State>> {
+        let mut after = before.clone();
+        if let Some(version) = &moves.to {
+            let release = self.release("--to", version)?;
+            after.control_plane.kube_api_servers = vec![release.kubernetes.clone()];
+            after.control_plane.etcd = release.component_version("etcd").cloned().into_iter().collect();
+            after.distribution.version = Some(release.version.clone());
+            after.distribution.scheme = release.scheme();
+        }
+        for (name, version) in &moves.pools {
+            let release = self.release("--pool", version)?;
+            let names: Vec<&str> = before.pools.iter().map(|pool| &*pool.name).collect();
+            let pool = after.pools.iter_mut().find(|pool| pool.name == *name).ok_or_else(|| {
+                let rule = format!("the cluster has no pool {name}");
+                wrong_use("--pool", rule, format!("it has {}", names.join(", ")))
+            })?;
+            move_pool(pool, &release);
+        }
+        let moves = moves.to.is_some() || !moves.pools.is_empty();
+        Ok(moves.then_some(after))
+    }
+
+    /// The release of a version, of which there may be several with different images.
+    fn release(&self, flag: &str, version: &str) -> anyhow::Result<Release> {
+        let number = version.trim_start_matches('v');
+        let read = self
+            .releases
+            .iter()
+            .filter_map(|object| Release::from_spec(&object.spec).ok());
+        let written = read.into_iter().find(|release| release.version.number() == number);
+        let built_in = || catalogue::by_version(version).cloned();
+        written.map_or_else(built_in, Ok).map_err(|error| {
+            let remedy = "use one of those, or add a DistributionRelease of that version";
+            wrong_use(flag, error.to_string(), remedy)
+        })
+    }
+}
+
+/// All nodes of a pool at another version.
+fn move_pool(pool: &mut Pool, release: &Release) {
+    let count = pool.kubelets.len().max(pool.versions.len()).max(1);
+    pool.versions = vec![release.version.clone(); count];
+    pool.kubelets = vec![release.kubernetes.clone(); count];
+}
