@@ -73,7 +73,9 @@ fn essence(outcome: &Value) -> Vec<String> {
 /// What kubectl sees: how many objects there are of each kind and name, and what the most important ones say. What is
 /// drawn by chance in a name is left out.
 fn seen(kubectl: &Kubectl) -> BTreeMap<String, usize> {
-    let cluster = kubectl.json(&["get", "hostedcluster", "demo", "-n", "clusters"]).unwrap();
+    let cluster = kubectl
+        .json(&["get", "hostedcluster", "demo", "-n", "clusters"])
+        .unwrap();
     let infra_id = cluster["spec"]["infraID"].as_str().unwrap();
     let mut seen = BTreeMap::new();
     for namespace in NAMESPACES {
