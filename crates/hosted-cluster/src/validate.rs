@@ -1,6 +1,7 @@
 //! Every rule that needs more than a schema, one family per file. All that is wrong is said at once. Pure: everything that
 //! is judged was read before.
 
+mod authentication;
 mod encryption;
 mod immutable;
 mod labels;
@@ -84,6 +85,7 @@ pub(crate) fn validate(case: &Case<'_>) -> Verdict {
     labels::judge(case, configuration);
     immutable::judge(case, configuration);
     encryption::judge(case, configuration);
+    authentication::judge(case, configuration);
     configuration.extend(references::orders(case.cluster).1);
     let platform = support::platform(case);
     match &platform {
@@ -130,6 +132,7 @@ pub fn rules() -> Vec<&'static Rule> {
         labels::RULES,
         immutable::RULES,
         encryption::RULES,
+        authentication::RULES,
         support::RULES,
         release::RULES,
         upgrade::RULES,

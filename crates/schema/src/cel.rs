@@ -6,6 +6,7 @@ mod check;
 mod declared;
 mod estimate;
 mod eval;
+mod free;
 mod functions;
 mod lex;
 mod library;
@@ -19,9 +20,11 @@ mod value;
 use serde_json::Value as Json;
 
 use crate::node::{Arena, NodeId};
-use check::{Variables, check};
+use check::check;
 use declared::{Declarations, DeclaredId};
 use plan::{Plan, PlanError};
+
+pub(crate) use free::FreeProgram;
 use types::Type;
 use value::{Failure, Value};
 
@@ -92,8 +95,8 @@ impl Program {
         let failed =
             |complaints: &[ast::Complaint]| format!("{what}compilation failed: {}", ast::display(text, complaints));
         let ast = parse::parse(text).map_err(|complaints| failed(&complaints))?;
-        let checked =
-            check(ast, &Variables { current, old }, &types.declarations).map_err(|complaints| failed(&complaints))?;
+        let variables = vec![("self".to_owned(), current), ("oldSelf".to_owned(), old)];
+        let checked = check(ast, variables, &types.declarations).map_err(|complaints| failed(&complaints))?;
         let complaints = lint::lint(&checked);
         if !complaints.is_empty() {
             return Err(failed(&complaints));

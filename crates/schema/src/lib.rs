@@ -13,6 +13,7 @@ mod decode;
 mod default;
 pub mod definition;
 mod embedded;
+pub mod expression;
 mod field_error;
 mod field_path;
 mod formats;

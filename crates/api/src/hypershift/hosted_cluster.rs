@@ -120,6 +120,14 @@ string_type! {
 /// The issuer of service account tokens when none is chosen; it is only known inside the cluster.
 pub const DEFAULT_ISSUER_URL: &str = "https://kubernetes.default.svc";
 
+/// The issuer that tokens of service accounts name, for what spec.issuerURL says.
+pub fn issuer_of_service_accounts(given: &str) -> &str {
+    match given.trim_end_matches('/') {
+        "" => DEFAULT_ISSUER_URL,
+        given => given,
+    }
+}
+
 /// What a user asks of a hosted cluster.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

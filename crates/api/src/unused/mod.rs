@@ -18,8 +18,8 @@ pub use self::table::{HOSTED_CLUSTER, NODE_POOL};
 pub struct UnusedField {
     /// Where it stands in the object. `[]` stands for every element of a list.
     pub path: &'static str,
-    /// The default that the API server fills in, where it says something.
-    pub default: &'static str,
+    /// Texts that nobody has to be told of: the default that the API server fills in, and what is acted on.
+    pub quiet: &'static [&'static str],
     /// What it would do; completes "it would".
     pub would: &'static str,
     /// What to do instead, as a sentence without its end; empty where there is nothing.
@@ -39,14 +39,14 @@ pub struct Unused {
     pub instead: &'static str,
 }
 
-/// The fields of a table that are set in a spec: there, and other than their default. What is false, empty, or made of
+/// The fields of a table that are set in a spec: there, and not one of their quiet texts. What is false, empty, or made of
 /// that alone is not set.
 pub fn unused(table: &'static [UnusedField], spec: &Value) -> Vec<Unused> {
     let mut found = Vec::new();
     for field in table {
         let steps: Vec<&str> = field.path.split('.').skip(1).collect();
         visit(spec, &steps, "spec", &mut |path, value| {
-            if is_set(value) && value.as_str().is_none_or(|text| text != field.default) {
+            if is_set(value) && value.as_str().is_none_or(|text| !field.quiet.contains(&text)) {
                 found.push(Unused {
                     path,
                     would: field.would,

@@ -2,13 +2,13 @@
 
 use super::UnusedField;
 
-/// Declares a table: path, default, what it would do, what to do instead.
+/// Declares a table: path, texts that say nothing new, what it would do, what to do instead.
 macro_rules! fields {
-    ($(#[doc = $doc:literal])+ $name:ident: $($path:literal $(default $default:literal)? => $would:literal $(, instead $instead:literal)?;)+) => {
+    ($(#[doc = $doc:literal])+ $name:ident: $($path:literal $(quiet $($quiet:literal)|+)? => $would:literal $(, instead $instead:literal)?;)+) => {
         $(#[doc = $doc])+
         pub const $name: &[UnusedField] = &[$(UnusedField {
             path: $path,
-            default: concat!($($default)?),
+            quiet: &[$($($quiet),+)?],
             would: $would,
             instead: concat!($($instead)?),
         }),+];
@@ -24,28 +24,34 @@ fields! {
         instead "give the endpoints of the control plane a hostname in spec.services";
     "spec.platform.kubevirt.baseDomainPassthrough" => "serve applications under the domain of the management cluster",
         instead "publish them with Services of type LoadBalancer";
-    "spec.platform.kubevirt.storageDriver" => "offer storage of the management cluster inside of the hosted one",
+    "spec.platform.kubevirt.storageDriver.type" quiet "Default" | "None"
+        => "offer storage of the management cluster inside of the hosted one",
+        instead "install a storage driver in the hosted cluster";
+    "spec.platform.kubevirt.storageDriver.manual" => "choose which storage classes are offered inside of the hosted cluster",
         instead "install a storage driver in the hosted cluster";
     "spec.etcd.managed.backup" => "encrypt backups of etcd with a key of the cloud";
     "spec.capabilities" => "choose optional parts of OpenShift";
     "spec.operatorConfiguration.clusterNetworkOperator.disableMultiNetwork" => "leave Multus out";
     "spec.operatorConfiguration.clusterNetworkOperator.ovnKubernetesConfig" => "set up OVN-Kubernetes",
         instead "set up the network plugin where you install it";
-    "spec.operatorConfiguration.clusterVersionOperator.operatorLogLevel" default "Normal"
+    "spec.operatorConfiguration.clusterVersionOperator.operatorLogLevel" quiet "Normal"
         => "set how much the cluster-version operator logs";
     "spec.operatorConfiguration.ingressOperator" => "publish the default ingress controller",
         instead "set up the ingress controller where you install it";
     "spec.autoNode" => "make nodes as workloads need them",
         instead "make a NodePool with spec.autoScaling";
     "spec.monitoring" => "choose which metrics of the control plane are collected and forwarded";
-    "spec.olmCatalogPlacement" default "management" => "run catalogues of operators on the nodes of the cluster";
+    "spec.olmCatalogPlacement" quiet "management" => "run catalogues of operators on the nodes of the cluster";
     "spec.fips" => "have nodes use only cryptography that FIPS allows",
         instead "use images of an operating system that has it turned on";
     "spec.updateService" => "ask for updates there",
         instead "list releases as DistributionReleases";
     "spec.configuration.apiServer.encryption" => "encrypt what lies in etcd",
         instead "set spec.secretEncryption";
+    "spec.configuration.apiServer.tlsSecurityProfile.custom.groups" => "choose with which curves keys are agreed on";
     "spec.configuration.apiServer.tlsAdherence" => "have components follow the TLS profile more strictly";
+    "spec.configuration.authentication.type" quiet "None" | "OIDC" => "let people log in at OpenShift's own server",
+        instead "set type OIDC and oidcProviders";
     "spec.configuration.authentication.oauthMetadata" => "tell clients of an OAuth server",
         instead "set spec.configuration.authentication.oidcProviders";
     "spec.configuration.authentication.serviceAccountIssuer" => "choose the issuer in tokens of service accounts",
@@ -56,15 +62,6 @@ fields! {
         instead "set up each client itself";
     "spec.configuration.authentication.oidcProviders[].externalClaimsSources" => "fetch claims from outside of the token",
         instead "have the provider put them into the token";
-    "spec.configuration.authentication.oidcProviders[].issuer.discoveryURL"
-        => "discover the provider elsewhere than at its issuer",
-        instead "serve the discovery document at the issuer";
-    "spec.configuration.authentication.oidcProviders[].claimMappings.username.expression"
-        => "compute the name of a user",
-        instead "name a claim";
-    "spec.configuration.authentication.oidcProviders[].claimMappings.groups.expression"
-        => "compute the groups of a user",
-        instead "name a claim";
     "spec.configuration.image.allowedRegistriesForImport" => "bound from where users import images";
     "spec.configuration.image.externalRegistryHostnames" => "name the registry inside of the cluster";
     "spec.configuration.image.imageStreamImportMode" => "choose what an import takes of an image";
@@ -78,7 +75,7 @@ fields! {
     "spec.configuration.network.serviceNetwork" => "choose the networks of Services",
         instead "set spec.networking.serviceNetwork";
     "spec.configuration.network.networkType" => "choose the network plugin",
-        instead "set spec.networking.networkType";
+        instead "install the network plugin in the hosted cluster";
     "spec.configuration.network.externalIP" => "bound which external addresses Services have",
         instead "use a ValidatingAdmissionPolicy in the hosted cluster";
     "spec.configuration.network.networkDiagnostics" => "try out connections inside of the cluster";

@@ -55,7 +55,8 @@ fn paths(spec: &Value) -> Vec<String> {
 fn what_is_set_in_vain_is_found_and_defaults_are_not() {
     let defaults = json!({
         "fips": false, "olmCatalogPlacement": "management", "capabilities": {}, "dns": {"baseDomain": ""},
-        "monitoring": null, "configuration": {"operatorhub": {"sources": []}, "network": {"serviceNodePortRange": "1-2"}},
+        "monitoring": null, "configuration": {"operatorhub": {"sources": []}, "authentication": {"type": "OIDC"}, "network": {"serviceNodePortRange": "1-2"}},
+        "platform": {"kubevirt": {"storageDriver": {"type": "Default"}}},
         "operatorConfiguration": {
             "clusterNetworkOperator": {"disableMultiNetwork": false},
             "clusterVersionOperator": {"operatorLogLevel": "Normal"},
@@ -65,13 +66,16 @@ fn what_is_set_in_vain_is_found_and_defaults_are_not() {
     let set = json!({
         "fips": true, "olmCatalogPlacement": "guest", "dns": {"baseDomain": "example.com"},
         "operatorConfiguration": {"clusterVersionOperator": {"operatorLogLevel": "Debug"}},
-        "configuration": {"authentication": {"oidcProviders": [{"name": "a"}, {"oidcClients": [{}]}]}},
+        "platform": {"kubevirt": {"storageDriver": {"type": "Manual"}}},
+        "configuration": {"authentication": {"type": "IntegratedOAuth", "oidcProviders": [{"name": "a"}, {"oidcClients": [{}]}]}},
     });
     let expected = [
         "spec.dns",
+        "spec.platform.kubevirt.storageDriver.type",
         "spec.operatorConfiguration.clusterVersionOperator.operatorLogLevel",
         "spec.olmCatalogPlacement",
         "spec.fips",
+        "spec.configuration.authentication.type",
         "spec.configuration.authentication.oidcProviders[1].oidcClients",
     ];
     assert_eq!(paths(&set), expected);

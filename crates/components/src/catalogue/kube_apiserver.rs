@@ -5,7 +5,10 @@ mod tuning;
 
 use hyperplane_api::{
     constants::objects::{components, copies, keys},
-    hypershift::services::{PublishedService, PublishingStrategyType},
+    hypershift::{
+        hosted_cluster::issuer_of_service_accounts,
+        services::{PublishedService, PublishingStrategyType},
+    },
 };
 use k8s_openapi::{
     ByteString,
@@ -59,9 +62,6 @@ pub(super) const COMPONENT: Component = Component {
     follow,
     ..Component::new(NAME, WorkloadKind::Deployment, ASSETS)
 };
-
-/// What the issuer of service account tokens is called where the spec does not say.
-const DEFAULT_ISSUER: &str = "https://kubernetes.default.svc";
 
 /// How long a server that is told to end still takes connections, in seconds: a load balancer looks at its targets now and
 /// then only, and one may stand before the ports of nodes as well, while the Services of a cluster drop one at once.
@@ -186,8 +186,7 @@ fn network(inputs: &Inputs<'_>, container: &mut Container) {
 }
 
 fn issuer(inputs: &Inputs<'_>, container: &mut Container) {
-    let given = inputs.control_plane.spec.issuer_url.trim_end_matches('/');
-    let issuer = if given.is_empty() { DEFAULT_ISSUER } else { given };
+    let issuer = issuer_of_service_accounts(&inputs.control_plane.spec.issuer_url);
     flags::set(container, "api-audiences", issuer);
     flags::set(container, "service-account-issuer", issuer);
     flags::set(

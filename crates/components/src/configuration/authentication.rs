@@ -77,6 +77,9 @@ fn authenticator(inputs: &Inputs<'_>, provider: &OidcProvider) -> Value {
         of_issuer.insert("audienceMatchPolicy".to_owned(), json!("MatchAny"));
     }
     of_issuer.insert("audiences".to_owned(), json!(issuer.audiences));
+    if let Some(discovery) = filled(issuer.discovery_url.as_ref()) {
+        of_issuer.insert("discoveryURL".to_owned(), json!(discovery));
+    }
     let trust = authority(provider).and_then(|name| inputs.objects.config_map_value(name, keys::USER_CA_BUNDLE));
     if let Some(trust) = trust {
         of_issuer.insert("certificateAuthority".to_owned(), json!(trust));
@@ -95,11 +98,15 @@ fn authenticator(inputs: &Inputs<'_>, provider: &OidcProvider) -> Value {
 fn mappings(provider: &OidcProvider) -> Value {
     let mappings = &provider.claim_mappings;
     let mut all = json!({"username": username(&mappings.username, &provider.issuer.issuer_url)});
-    if let Some(groups) = &mappings.groups
-        && let Some(claim) = filled(groups.claim.as_ref())
-    {
-        all["groups"] = json!({"claim": claim, "prefix": groups.prefix.as_deref().unwrap_or_default()});
+    if let Some(groups) = &mappings.groups {
+        if let Some(claim) = filled(groups.claim.as_ref()) {
+            all["groups"] = json!({"claim": claim, "prefix": groups.prefix.as_deref().unwrap_or_default()});
+        }
+        if let Some(expression) = filled(groups.expression.as_ref()) {
+            all["groups"] = json!({"expression": expression});
+        }
     }
+    all["uid"] = json!({"claim": "sub"});
     if let Some(uid) = &mappings.uid {
         if let Some(claim) = filled(uid.claim.as_ref()) {
             all["uid"] = json!({"claim": claim});
@@ -115,6 +122,10 @@ fn mappings(provider: &OidcProvider) -> Value {
 }
 
 fn username(mapping: &UsernameClaimMapping, issuer: &str) -> Value {
+    // An expression says the whole name; the API server takes no prefix beside it.
+    if let Some(expression) = filled(mapping.expression.as_ref()) {
+        return json!({"expression": expression});
+    }
     let claim = filled(mapping.claim.as_ref()).unwrap_or("sub");
     let prefix = match &mapping.prefix_policy {
         Some(UsernamePrefixPolicy::Prefix) => {

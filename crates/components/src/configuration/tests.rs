@@ -329,30 +329,34 @@ fn provider(change: &Value) -> World {
     configured(&json!({"authentication": {"type": "OIDC", "oidcProviders": [provider]}}))
 }
 
+fn become_authenticators(rows: &[(Value, &str, Value)]) {
+    for (change, path, expected) in rows {
+        let world = provider(change);
+        let file = read(&authentication::configuration(&world.inputs()));
+        assert_eq!(file["apiVersion"], "apiserver.config.k8s.io/v1");
+        assert_eq!(file["jwt"][0].pointer(path), Some(expected), "{change}");
+    }
+}
+
 #[test]
-fn identity_providers_become_authenticators() {
-    for (change, path, expected) in [
-        (
-            json!({}),
-            "/claimMappings/username",
-            json!({"claim": "sub", "prefix": "https://id.example.com#"}),
-        ),
-        (
-            json!({"claimMappings": {"username": {"claim": "email"}}}),
-            "/claimMappings/username",
-            json!({"claim": "email", "prefix": ""}),
-        ),
-        (
-            json!({"claimMappings": {"username": {"claim": "name", "prefixPolicy": "NoPrefix"}}}),
-            "/claimMappings/username",
+fn claims_become_users() {
+    let username = |mapping: Value, expected: Value| {
+        let change = json!({"claimMappings": {"username": mapping}});
+        (change, "/claimMappings/username", expected)
+    };
+    let prefixed = json!({"claim": "name", "prefixPolicy": "Prefix", "prefix": {"prefixString": "x:"}});
+    let extra = json!([{"key": "example.com/team", "valueExpression": "claims.team"}]);
+    become_authenticators(&[
+        username(json!({}), json!({"claim": "sub", "prefix": "https://id.example.com#"})),
+        username(json!({"claim": "email"}), json!({"claim": "email", "prefix": ""})),
+        username(
+            json!({"claim": "name", "prefixPolicy": "NoPrefix"}),
             json!({"claim": "name", "prefix": ""}),
         ),
-        (
-            json!({"claimMappings": {"username": {
-                "claim": "name", "prefixPolicy": "Prefix", "prefix": {"prefixString": "x:"},
-            }}}),
-            "/claimMappings/username",
-            json!({"claim": "name", "prefix": "x:"}),
+        username(prefixed, json!({"claim": "name", "prefix": "x:"})),
+        username(
+            json!({"expression": "'corp:' + claims.sub"}),
+            json!({"expression": "'corp:' + claims.sub"}),
         ),
         (
             json!({"claimMappings": {"groups": {"claim": "groups"}}}),
@@ -360,14 +364,42 @@ fn identity_providers_become_authenticators() {
             json!({"claim": "groups", "prefix": ""}),
         ),
         (
+            json!({"claimMappings": {"groups": {"expression": "claims.roles.split(',')"}}}),
+            "/claimMappings/groups",
+            json!({"expression": "claims.roles.split(',')"}),
+        ),
+        (json!({}), "/claimMappings/uid", json!({"claim": "sub"})),
+        (
+            json!({"claimMappings": {"uid": {"claim": "oid"}}}),
+            "/claimMappings/uid",
+            json!({"claim": "oid"}),
+        ),
+        (
             json!({"claimMappings": {"uid": {"expression": "claims.sub"}}}),
             "/claimMappings/uid",
             json!({"expression": "claims.sub"}),
         ),
         (
+            json!({"claimMappings": {"extra": extra}}),
+            "/claimMappings/extra",
+            extra,
+        ),
+    ]);
+}
+
+#[test]
+fn issuers_and_rules_become_those_of_the_api_server() {
+    let of_user = json!([{"expression": "user.username != 'root'", "message": "never"}]);
+    become_authenticators(&[
+        (
             json!({"issuer": {"audiences": ["one", "two"]}}),
             "/issuer/audienceMatchPolicy",
             json!("MatchAny"),
+        ),
+        (
+            json!({"issuer": {"discoveryURL": "https://inside.example.com/discovery"}}),
+            "/issuer/discoveryURL",
+            json!("https://inside.example.com/discovery"),
         ),
         (
             json!({"claimValidationRules": [
@@ -381,12 +413,8 @@ fn identity_providers_become_authenticators() {
             "/claimValidationRules",
             json!([{"expression": "true", "message": "never"}]),
         ),
-    ] {
-        let world = provider(&change);
-        let file = read(&authentication::configuration(&world.inputs()));
-        assert_eq!(file["apiVersion"], "apiserver.config.k8s.io/v1");
-        assert_eq!(file["jwt"][0].pointer(path), Some(&expected), "{change}");
-    }
+        (json!({"userValidationRules": of_user}), "/userValidationRules", of_user),
+    ]);
 }
 
 #[test]

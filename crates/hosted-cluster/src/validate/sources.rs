@@ -7,7 +7,7 @@ use hyperplane_platforms::{Problem, Rule};
 use hyperplane_runtime::Reach;
 use serde_json::Value;
 
-use super::{Case, Verdict, reserved};
+use super::{Case, Verdict, authentication::PROVIDERS, reserved};
 use crate::{
     certificates,
     dereference::{Content, Source, State},
@@ -58,6 +58,9 @@ pub(super) const RULES: &[Rule] = &[
     KUBECONFIG,
     PROXY,
 ];
+
+/// Whose clients the API server trusts.
+const CLIENT_AUTHORITY: &str = "spec.configuration.apiServer.clientCA";
 
 /// The key of a Secret with the kubeconfig of a webhook that authenticates.
 const WEBHOOK_KUBECONFIG: &str = "kubeConfig";
@@ -129,12 +132,22 @@ fn judge_content(order: &Order, content: &Content) -> Option<Problem> {
         Purpose::SigningKey => signing_key(order, value(SIGNING_KEY))
             .or_else(|| old_signing_keys(order, content.data.get(OLD_SIGNING_KEY)?)),
         Purpose::AuditWebhook | Purpose::Credentials => kubeconfig(order, first(order)),
-        Purpose::Configuration => content
-            .data
-            .get(WEBHOOK_KUBECONFIG)
-            .and_then(|text| kubeconfig(order, text)),
+        Purpose::Configuration => configured(order, content),
         Purpose::SshKey | Purpose::EtcdClient => None,
     }
+}
+
+/// Objects of the configuration say by their keys what they hold. Those of a proxy are judged elsewhere, and what nothing
+/// acts on is not judged.
+fn configured(order: &Order, content: &Content) -> Option<Problem> {
+    let is_used = [CLIENT_AUTHORITY, PROVIDERS]
+        .iter()
+        .any(|field| order.field.starts_with(field));
+    let webhook = content.data.get(WEBHOOK_KUBECONFIG);
+    let authorities = content.data.get(keys::USER_CA_BUNDLE).filter(|_| is_used);
+    webhook
+        .and_then(|text| kubeconfig(order, text))
+        .or_else(|| authorities.and_then(|text| trust_bundle(order, text)))
 }
 
 fn pull_secret(order: &Order, text: &[u8]) -> Option<Problem> {

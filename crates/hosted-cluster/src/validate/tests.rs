@@ -2,6 +2,7 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "rows are written down, not passed around")]
 
+mod authentication;
 mod together;
 
 use std::{collections::BTreeSet, sync::Arc};
@@ -510,6 +511,7 @@ fn rows() -> Vec<Row> {
         of_releases(),
         of_sources(),
         of_keys(),
+        authentication::rows(),
     ];
     families.into_iter().flatten().collect()
 }

@@ -27,23 +27,18 @@ impl Checked {
     }
 }
 
-/// The variables of an expression.
-pub(super) struct Variables {
-    pub(super) current: Type,
-    pub(super) old: Type,
-}
-
-/// Checks an expression.
-pub(super) fn check(ast: Ast, variables: &Variables, declarations: &Declarations) -> Result<Checked, Vec<Complaint>> {
+/// Checks an expression about variables, each with its type.
+pub(super) fn check(
+    ast: Ast,
+    variables: Vec<(String, Type)>,
+    declarations: &Declarations,
+) -> Result<Checked, Vec<Complaint>> {
     let count = ast.len();
     let root = ast.root;
     let mut checker = Checker {
         ast,
         declarations,
-        scopes: vec![
-            ("self".to_owned(), variables.current.clone()),
-            ("oldSelf".to_owned(), variables.old.clone()),
-        ],
+        scopes: variables,
         types: vec![Type::Error; count],
         overloads: BTreeMap::new(),
         type_values: BTreeMap::new(),
@@ -281,7 +276,7 @@ impl Checker<'_> {
             let gives = self.mapping.substitute(&gives, false);
             result = Some(match result {
                 None => gives,
-                Some(known) if known == Type::Dyn || known == gives => known,
+                Some(known) if known.is_dyn() || known == gives => known,
                 Some(_) => Type::Dyn,
             });
         }
@@ -339,7 +334,7 @@ impl Checker<'_> {
         let kind = self.get(entry.value);
         match (entry.is_optional, kind) {
             (true, Type::Optional(inner)) => (*inner).clone(),
-            (true, kind) if kind != Type::Dyn => {
+            (true, kind) if !kind.is_dyn() => {
                 self.mismatch(entry.value, &Type::optional(kind.clone()), &kind);
                 kind
             }

@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::types::Type;
-use crate::node::{Additional, Arena, Node, NodeId, Type as JsonType};
+use crate::{
+    expression::Kind,
+    node::{Additional, Arena, Node, NodeId, Type as JsonType},
+};
 
 /// The largest body of a request, from which the size of everything that has no limit of its own is estimated.
 pub(super) const MAX_REQUEST_BYTES: i64 = 3 * 1024 * 1024;
@@ -75,6 +78,25 @@ impl Declarations {
             Shape::Map(value) => Type::map(Type::String, self.type_of(*value)),
             Shape::Object(_) => Type::Object(id),
         }
+    }
+
+    /// A type that no schema says.
+    pub(super) fn declare_kind(&mut self, kind: &Kind) -> DeclaredId {
+        let shape = match kind {
+            Kind::Any => Shape::Scalar(Type::Any),
+            Kind::String => Shape::Scalar(Type::String),
+            Kind::List(item) => Shape::List(self.declare_kind(item)),
+            Kind::Map(value) => Shape::Map(self.declare_kind(value)),
+            Kind::Object(fields) => {
+                let declared = fields.iter();
+                Shape::Object(
+                    declared
+                        .map(|(name, kind)| ((*name).to_owned(), self.declare_kind(kind)))
+                        .collect(),
+                )
+            }
+        };
+        self.push(shape, 0, 0)
     }
 
     /// What is declared for a node; a resource has a type and metadata even if its schema does not say so.

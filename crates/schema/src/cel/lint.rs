@@ -170,7 +170,7 @@ fn clauses(pattern: &str) -> Result<Vec<char>, String> {
 }
 
 fn can_print(clause: char, kind: &Type) -> bool {
-    if *kind == Type::Dyn {
+    if kind.is_dyn() {
         return true;
     }
     match clause {

@@ -12,6 +12,8 @@ pub(super) enum Type {
     /// What a mistake has; it fits everywhere, so that one mistake is told once.
     Error,
     Dyn,
+    /// Upstream's message that holds anything: as dynamic as the other, except that no comprehension runs over it.
+    Any,
     Null,
     Bool,
     Int,
@@ -60,8 +62,12 @@ impl Type {
         name.split('(').next().unwrap_or_default().to_owned()
     }
 
+    pub(super) fn is_dyn(&self) -> bool {
+        matches!(self, Self::Dyn | Self::Any)
+    }
+
     pub(super) fn is_dyn_or_error(&self) -> bool {
-        matches!(self, Self::Dyn | Self::Error)
+        self.is_dyn() || *self == Self::Error
     }
 
     /// Types that upstream lets null stand for.
@@ -97,6 +103,7 @@ impl fmt::Display for Type {
         let name = match self {
             Self::Error => "!error!",
             Self::Dyn => "dyn",
+            Self::Any => "any",
             Self::Null => "null",
             Self::Bool => "bool",
             Self::Int => "int",
@@ -246,8 +253,8 @@ pub(super) fn most_general(first: &Type, second: &Type) -> Type {
 
 fn is_equal_or_less_specific(first: &Type, second: &Type) -> bool {
     match (first, second) {
-        (Type::Dyn | Type::Variable(_), _) | (Type::Meta(_), Type::Meta(_)) => true,
-        (_, Type::Dyn | Type::Variable(_)) => false,
+        (Type::Dyn | Type::Any | Type::Variable(_), _) | (Type::Meta(_), Type::Meta(_)) => true,
+        (_, Type::Dyn | Type::Any | Type::Variable(_)) => false,
         (Type::List(first), Type::List(second)) | (Type::Optional(first), Type::Optional(second)) => {
             is_equal_or_less_specific(first, second)
         }
