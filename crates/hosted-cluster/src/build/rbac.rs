@@ -40,11 +40,6 @@ pub(super) fn build(blueprint: &Blueprint<'_>) -> Access {
     );
     granted.operator(blueprint, roles::PKI_OPERATOR, access::pki_operator_rules());
     granted.operator(blueprint, roles::CONFIG_OPERATOR, access::config_operator_rules());
-    granted.everywhere(
-        blueprint,
-        roles::PKI_OPERATOR,
-        rules::pki_operator_everywhere(blueprint.namespace),
-    );
     if blueprint.has_dedicated_operators() {
         for role in [roles::CONTROL_PLANE_OPERATOR, roles::CONFIG_OPERATOR] {
             granted.everywhere(blueprint, role, rules::dedicated_operator_everywhere());

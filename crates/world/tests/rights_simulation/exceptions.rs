@@ -202,30 +202,6 @@ pub const EXCEPTIONS: &[Exception] = &[
         verbs: &["get"],
         reason: CONFLICT,
     },
-    Exception {
-        account: PKI,
-        group: "certificates.k8s.io",
-        resources: &["certificatesigningrequests"],
-        verbs: &["get", "list", "watch"],
-        reason: BREAK_GLASS,
-    },
-    Exception {
-        account: PKI,
-        group: "certificates.k8s.io",
-        resources: &[
-            "certificatesigningrequests/approval",
-            "certificatesigningrequests/status",
-        ],
-        verbs: &["patch", "update"],
-        reason: BREAK_GLASS,
-    },
-    Exception {
-        account: PKI,
-        group: "certificates.k8s.io",
-        resources: &["signers"],
-        verbs: &["approve", "sign"],
-        reason: BREAK_GLASS,
-    },
     housekeeping(CONTROL_PLANE, "", &["events"], &["create", "patch"], EVENTS),
     housekeeping(PKI, "", &["events"], &["create", "patch"], EVENTS),
     housekeeping(CONFIG, "", &["events"], &["create", "patch"], EVENTS),
@@ -266,8 +242,6 @@ const GONE: &str = "a component that a cluster or its release no longer has take
                     the releases here none lacks a component with such objects that another has";
 const STRAY: &str =
     "machines and sets that nobody controls are deleted with their cluster; here everything is controlled";
-const BREAK_GLASS: &str = "requests for credentials in an emergency, which the PKI operator of the control plane is to answer \
-                           and of which no life has one";
 const EVENTS: &str = "what goes wrong is told in events, and again if it happens again; in these lives nothing does";
 const LEASES: &str = "a process in a pod of its own holds a lease; where machines are simulated it runs without one, so that \
                       nothing is written at rest";

@@ -5,29 +5,6 @@ use hyperplane_api::constants::{groups, objects::roles};
 use hyperplane_component_driver::access::{MONITORING, READ, REPORT, WATCH, WRITE, driver_rules, event_rules, rule};
 use k8s_openapi::api::rbac::v1::PolicyRule;
 
-/// What the PKI operator may do outside of the namespace: sign requests for its own signers, and no others.
-pub(super) fn pki_operator_everywhere(namespace: &str) -> Vec<PolicyRule> {
-    let signers = ["customer-break-glass", "sre-break-glass"];
-    let signers = signers
-        .iter()
-        .map(|class| format!("{}/{namespace}.{class}", groups::HYPERSHIFT));
-    vec![
-        rule(groups::CERTIFICATES, &["certificatesigningrequests"], READ),
-        rule(
-            groups::CERTIFICATES,
-            &[
-                "certificatesigningrequests/approval",
-                "certificatesigningrequests/status",
-            ],
-            &["patch", "update"],
-        ),
-        PolicyRule {
-            resource_names: Some(signers.collect()),
-            ..rule(groups::CERTIFICATES, &["signers"], &["approve", "sign"])
-        },
-    ]
-}
-
 /// What an operator in a process of its own must read outside of its namespace.
 pub(super) fn dedicated_operator_everywhere() -> Vec<PolicyRule> {
     vec![rule(groups::HYPERPLANE, &["distributionreleases"], WATCH)]
