@@ -1,6 +1,7 @@
 //! Many clusters at once: each is asked for, a bounded number at a time, and waited for by two watches for the whole fleet.
 //! Nothing here grows with more than the number of clusters. What the process needed meanwhile is for whoever runs it to add.
 
+mod answers;
 mod ledger;
 mod plan;
 mod render;
@@ -14,14 +15,16 @@ use serde::Serialize;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use self::{
-    ledger::Ledger,
-    plan::{LABEL, MARKED},
-};
 pub use self::{
+    answers::Answers,
     ledger::{Counts, Numbers},
     plan::{AT_ONCE, FleetError, FleetPlan, MOST_CLUSTERS, MOST_NODES},
     render::{counts_line, outcome_text},
+};
+use self::{
+    answers::Listener,
+    ledger::Ledger,
+    plan::{LABEL, MARKED},
 };
 use crate::{
     act::apply,
@@ -57,6 +60,8 @@ pub struct FleetOutcome {
     pub ending: Ending,
     /// What was counted and measured.
     pub numbers: Numbers,
+    /// How quickly the management cluster answered meanwhile.
+    pub answers: Answers,
 }
 
 impl FleetOutcome {
@@ -79,7 +84,15 @@ pub async fn raise(
         told: None,
         ledger: Ledger::new(&stage.plan),
     };
-    let ending = match stop.run_until_cancelled(raising.run()).await {
+    let mut listener = Listener::default();
+    let raised = async {
+        tokio::select! {
+            biased;
+            raised = raising.run() => raised,
+            never = listener.listen(&stage.client, &stage.plan) => match never {},
+        }
+    };
+    let ending = match stop.run_until_cancelled(raised).await {
         Some(Ok(())) => Ending::Played,
         Some(Err(ending)) => ending,
         None => Ending::Stopped,
@@ -89,6 +102,7 @@ pub async fn raise(
         plan: stage.plan.clone(),
         ending,
         numbers: raising.ledger.numbers(raising.start.elapsed()),
+        answers: listener.answers(),
     }
 }
 

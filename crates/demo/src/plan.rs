@@ -77,7 +77,9 @@ pub enum PlanError {
     )]
     Name(String),
     /// There are not enough releases.
-    #[error("the catalogue has no two releases of neighbouring minors with a newer one behind them")]
+    #[error(
+        "the catalogue has no two releases of neighbouring minors with a newer one behind them: use another release of this program"
+    )]
     Releases,
 }
 

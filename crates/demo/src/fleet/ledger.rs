@@ -195,7 +195,7 @@ impl Ledger {
 }
 
 /// The smallest of sorted durations that so many of a hundred do not exceed; zero where there are none.
-fn percentile(sorted: &[Duration], percent: usize) -> Duration {
+pub(super) fn percentile(sorted: &[Duration], percent: usize) -> Duration {
     let rank = (sorted.len() * percent).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or_default()
 }

@@ -45,13 +45,13 @@ pub struct FleetPlan {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FleetError {
     /// None, or too many.
-    #[error("a fleet has 1 to {MOST_CLUSTERS} clusters, not {0}")]
+    #[error("a fleet cannot have {0} clusters: give a number from 1 to {MOST_CLUSTERS}")]
     Clusters(usize),
     /// Too many.
-    #[error("a cluster of a fleet has at most {MOST_NODES} nodes, not {0}")]
+    #[error("a cluster of a fleet cannot have {0} nodes: give a number from 0 to {MOST_NODES}")]
     Nodes(usize),
     /// None.
-    #[error("at least one cluster has to be under way at a time")]
+    #[error("at least one cluster has to be under way at a time: give a number from 1 on")]
     AtOnce,
     /// There is no release to make clusters of.
     #[error(transparent)]

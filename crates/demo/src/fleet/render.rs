@@ -1,6 +1,6 @@
 //! A fleet in eighty columns. Pure.
 
-use super::{Counts, FleetOutcome};
+use super::{Answers, Counts, FleetOutcome};
 use crate::{
     outcome::Ending,
     render::{Style, bar, fit, paragraph, seconds},
@@ -57,9 +57,29 @@ pub fn outcome_text(outcome: &FleetOutcome, style: Style) -> String {
             &format!("{} were there already, and are not measured.", numbers.were_there),
         ));
     }
+    lines.extend(answers(&outcome.answers));
     lines.extend(ending(&outcome.ending).into_iter().map(|line| style.bad(&line)));
     lines.push(String::new());
     lines.join("\n")
+}
+
+/// How quickly the API answered meanwhile.
+fn answers(answers: &Answers) -> Vec<String> {
+    if answers.asked == 0 {
+        return Vec::new();
+    }
+    let [p50, p99, slowest] = [answers.p50, answers.p99, answers.slowest].map(|took| took.as_millis());
+    let failed = match answers.failed {
+        0 => String::new(),
+        failed => format!(", {failed} of them errors"),
+    };
+    let asked = answers.asked;
+    paragraph(
+        0,
+        &format!(
+            "The API answered meanwhile in p50 {p50} ms, p99 {p99} ms, at most {slowest} ms ({asked} times{failed})."
+        ),
+    )
 }
 
 fn ending(ending: &Ending) -> Vec<String> {
@@ -107,6 +127,13 @@ mod tests {
                 slowest: Duration::from_secs(9),
                 were_there: 0,
             },
+            answers: Answers {
+                asked: 90,
+                failed: 0,
+                p50: Duration::from_millis(3),
+                p99: Duration::from_millis(40),
+                slowest: Duration::from_millis(55),
+            },
         }
     }
 
@@ -124,10 +151,14 @@ mod tests {
         let version = FleetPlan::new(1, 1, 1).unwrap().version.number;
         let expected = format!(
             "150 of 200 clusters at {version} with 3 nodes each, in 90.0s.\nPer cluster: p50 5.1s, p99 8.3s, slowest 9.0s; \
-             16 at a time.\n"
+             16 at a time.\nThe API answered meanwhile in p50 3 ms, p99 40 ms, at most 55 ms (90 times).\n"
         );
         assert_eq!(outcome_text(&outcome(Ending::Played), Style::default()), expected);
         assert!(!outcome(Ending::Played).is_success());
+        let mut refused = outcome(Ending::Played);
+        refused.answers.failed = 2;
+        let told = outcome_text(&refused, Style::default());
+        assert!(told.contains("(90 times, 2 of\nthem errors)."), "{told}");
         let late = Ending::TimedOut {
             seconds: 60,
             missing: vec!["cluster f001: ".to_owned() + &"word ".repeat(40)],

@@ -58,5 +58,10 @@ async fn a_fleet_that_does_not_come_is_named() {
     };
     assert!(missing[0].starts_with("cluster f000: 0 of 1 nodes"), "{missing:?}");
     assert_eq!(missing.last().unwrap(), "and 2 more");
+    assert!(
+        outcome.answers.asked > 50 && outcome.answers.failed == 0,
+        "{:?}",
+        outcome.answers
+    );
     assert_eq!(outcome.numbers.counts.asked, 7);
 }
