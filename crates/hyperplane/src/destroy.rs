@@ -1,6 +1,7 @@
 //! `hyperplane destroy`: removes clusters and node pools, and shows what is left while they go. The name is all the
 //! confirmation that there is, as with kubectl.
 
+mod beside;
 mod cluster;
 mod nodepool;
 mod remaining;

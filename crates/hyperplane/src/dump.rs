@@ -95,6 +95,12 @@ pub fn run(arguments: &Arguments, output: &mut impl Write) -> anyhow::Result<Exi
             summary::UNREAD
         ));
     }
+    if dump.unread.iter().any(|line| line.contains("/secrets.yaml: ")) {
+        crate::create::note(
+            "not all Secrets could be read, and what is in them was not looked for elsewhere: read the logs and objects \
+             before you hand them on, or let somebody collect who may list Secrets",
+        );
+    }
     Ok(ExitCode::SUCCESS)
 }
 

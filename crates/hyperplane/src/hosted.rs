@@ -1,7 +1,11 @@
-//! What the operators of a management cluster say of themselves, in a ConfigMap for programs that ask.
+//! The operators of a management cluster: where they are installed, and what they say of themselves in a ConfigMap for
+//! programs that ask.
+
+use std::collections::BTreeSet;
 
 use hyperplane_api::constants::labels;
-use k8s_openapi::api::core::v1::ConfigMap;
+use hyperplane_install::{NAMESPACE, operator_selector};
+use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
 use kube::{Api, Client, api::ListParams};
 use serde_json::Value;
 
@@ -21,15 +25,36 @@ pub(crate) async fn told(client: &Client) -> Result<Option<Told>, kube::Error> {
     let found = maps.list(&ListParams::default().labels(&selector)).await;
     let maps = match found {
         Ok(found) => found.items,
-        // Who may not list ConfigMaps everywhere may still read that one.
+        // Who may not list ConfigMaps everywhere may still read those.
         Err(kube::Error::Api(status)) if status.code == 403 => {
-            let maps: Api<ConfigMap> = Api::namespaced(client.clone(), hyperplane_world::NAMESPACE);
-            let one = maps.get_opt("supported-versions").await;
-            one.ok().flatten().into_iter().collect()
+            let mut found = Vec::new();
+            for namespace in namespaces(client).await {
+                let maps: Api<ConfigMap> = Api::namespaced(client.clone(), &namespace);
+                found.extend(maps.get_opt("supported-versions").await.ok().flatten());
+            }
+            found
         }
         Err(error) => return Err(error),
     };
     Ok(maps.iter().find_map(read))
+}
+
+/// The namespaces of operators, by the label of what is installed. Where that cannot be seen, and where operators run
+/// without being installed, it is the usual one.
+pub(crate) async fn namespaces(client: &Client) -> BTreeSet<String> {
+    let deployments: Api<Deployment> = Api::all(client.clone());
+    let chosen = ListParams::default().labels(&operator_selector());
+    let found = deployments.list_metadata(&chosen).await;
+    let found = found.map(|list| list.items).unwrap_or_default();
+    or_usual(found.iter().filter_map(kube::ResourceExt::namespace).collect())
+}
+
+fn or_usual(found: BTreeSet<String>) -> BTreeSet<String> {
+    if found.is_empty() {
+        BTreeSet::from([NAMESPACE.to_owned()])
+    } else {
+        found
+    }
 }
 
 fn read(map: &ConfigMap) -> Option<Told> {
@@ -47,6 +72,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn operators_that_are_not_seen_are_where_they_usually_are() {
+        assert_eq!(or_usual(BTreeSet::new()), BTreeSet::from(["hyperplane".to_owned()]));
+        let east = BTreeSet::from(["east".to_owned()]);
+        assert_eq!(or_usual(east.clone()), east);
+    }
 
     #[test]
     fn versions_are_read_as_they_are_told() {

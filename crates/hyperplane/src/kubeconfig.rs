@@ -10,7 +10,6 @@ use std::{
     time::Duration,
 };
 
-use anyhow::Context as _;
 use clap::Args;
 use hyperplane_api::{constants::objects::keys, hypershift::hosted_cluster::HostedCluster};
 use k8s_openapi::api::core::v1::Secret;
@@ -19,7 +18,7 @@ use tokio::time::sleep;
 
 use crate::{
     connection::{CLUSTERS, Connection},
-    failing::not_yet,
+    failing::{not_yet, wrong_use},
     limit::Limit,
     system,
 };
@@ -59,8 +58,10 @@ pub fn run(arguments: &Arguments, output: &mut impl Write) -> anyhow::Result<Exi
     system::log();
     let text = system::small_runtime()?.block_on(read(arguments))?;
     match &arguments.output {
-        Some(path) => write(path, &text)
-            .with_context(|| format!("{} cannot be written: look at the path given with -o", path.display()))?,
+        Some(path) => write(path, &text).map_err(|error| {
+            let what = format!("{} cannot be written", path.display());
+            wrong_use(what, error.to_string(), "look at the path given with -o")
+        })?,
         None => output.write_all(&text).and_then(|()| output.flush())?,
     }
     Ok(ExitCode::SUCCESS)
@@ -104,7 +105,11 @@ pub(crate) async fn admin(client: &Client, namespace: &str, name: &str) -> anyho
 }
 
 /// Writes beside the file first, so that nobody ever sees half of it, and nobody else any of it.
-fn write(path: &Path, text: &[u8]) -> io::Result<()> {
+pub(crate) fn write(path: &Path, text: &[u8]) -> io::Result<()> {
+    // A terminal or a pipe is written to, and not replaced by a file.
+    if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return fs::OpenOptions::new().write(true).open(path)?.write_all(text);
+    }
     let mut beside = path.as_os_str().to_owned();
     beside.push(".part");
     let beside = PathBuf::from(beside);

@@ -4,6 +4,7 @@
 
 use std::{
     fs,
+    os::unix::fs::PermissionsExt as _,
     process::{Command, Output},
 };
 
@@ -74,6 +75,7 @@ fn what_is_sensitive_is_printed_only_for_those_who_ask() {
     assert!(notes.contains("Secret grey-ssh-key"), "{notes}");
     let whole = with(&["--render-sensitive", "--render-into", into.to_str().unwrap()]);
     assert!(whole.stdout.is_empty() && whole.stderr.is_empty());
+    assert_eq!(fs::metadata(&into).unwrap().permissions().mode() & 0o777, 0o600);
     let written = fs::read_to_string(into).unwrap();
     assert!(written.contains("aHVzaDpodXNo") && written.contains("BEGIN PRIVATE KEY"));
 }
@@ -98,7 +100,7 @@ fn a_key_that_was_made_is_one_for_ssh() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("key");
     fs::write(&path, private).unwrap();
-    fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
     // Where ssh-keygen is not installed, that the public half has its form is tested elsewhere.
     if let Ok(read) = Command::new("ssh-keygen")
         .args(["-y", "-f", path.to_str().unwrap()])

@@ -21,10 +21,10 @@ use k8s_openapi::api::{
 };
 use kube::{
     Api, Client,
-    api::{ListParams, ObjectMeta, PostParams},
+    api::{ListParams, ObjectMeta, Patch, PatchParams, PostParams},
     config::Kubeconfig,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::sleep;
 
@@ -116,7 +116,7 @@ async fn nobody(ground: &Ground) -> PathBuf {
         .await
         .unwrap();
     let mut value: Value = serde_saphyr::from_str(&fs::read_to_string(ground.process.kubeconfig()).unwrap()).unwrap();
-    value["users"][0]["user"] = serde_json::json!({"token": given.status.unwrap().token});
+    value["users"][0]["user"] = json!({"token": given.status.unwrap().token});
     let path = ground.path("nobody");
     fs::write(&path, value.to_string()).unwrap();
     path
@@ -229,6 +229,7 @@ async fn a_cluster_is_made_used_judged_dumped_and_removed() {
     pools_follow_their_cluster(&ground, &client).await;
     upgrades_are_judged(&ground);
     nothing_secret_is_dumped(&ground, &client).await;
+    no_program_of_a_kubeconfig_is_run(&ground, &client).await;
 
     assert_eq!(
         ground.well("destroy nodepool web"),
@@ -282,7 +283,7 @@ fn upgrades_are_judged(ground: &Ground) {
         (output.status.code(), report)
     };
     let (_, report) = judge("--to 1.36.4");
-    assert_eq!(report["violations"], serde_json::json!([]), "{report:#}");
+    assert_eq!(report["violations"], json!([]), "{report:#}");
     let (code, report) = judge("--pool web=1.36.4");
     assert_eq!(code, Some(3));
     assert_eq!(report["violations"][0]["subject"], "pools/web", "{report:#}");
@@ -356,4 +357,50 @@ async fn nothing_secret_is_dumped(ground: &Ground, client: &Client) {
     }
     assert!(searched > 20, "{searched} values were searched for");
     assert!(!text.contains(PASSWORD) && !text.contains("PRIVATE KEY-----"));
+}
+
+/// Whoever may write the Secret with a kubeconfig must not get a program run by those who help.
+async fn no_program_of_a_kubeconfig_is_run(ground: &Ground, client: &Client) {
+    let clusters: Api<HostedCluster> = Api::namespaced(client.clone(), "clusters");
+    let pause = |until: Value| {
+        let (clusters, parameters) = (clusters.clone(), PatchParams::default());
+        let patch = json!({"spec": {"pausedUntil": until}});
+        async move { clusters.patch("blue", &parameters, &Patch::Merge(patch)).await.unwrap() }
+    };
+    // Otherwise the operator would put the Secret right before anybody looks.
+    pause(json!("true")).await;
+    soon("the cluster is paused", async {
+        while !is_paused(&clusters.get("blue").await.unwrap()) {
+            sleep(LOOK).await;
+        }
+    })
+    .await;
+    let trace = ground.path("trace");
+    let exec = json!({"apiVersion": "client.authentication.k8s.io/v1", "command": "touch", "args": [text(&trace)],
+        "interactiveMode": "Never"});
+    let kubeconfig = json!({
+        "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}],
+        "users": [{"name": "u", "user": {"exec": exec}}],
+        "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+        "current-context": "x",
+    });
+    let secrets: Api<Secret> = Api::namespaced(client.clone(), "clusters");
+    let patch = Patch::Merge(json!({"stringData": {"kubeconfig": kubeconfig.to_string()}}));
+    let parameters = PatchParams::default();
+    secrets
+        .patch("blue-admin-kubeconfig", &parameters, &patch)
+        .await
+        .unwrap();
+    let place = ground.path("trap");
+    let directory = ground.well(&format!("dump blue --artifact-dir {}", text(&place)));
+    let unread = fs::read_to_string(Path::new(directory.trim()).join("unread.txt")).unwrap();
+    assert!(unread.contains("hosted cluster blue"), "{unread}");
+    assert!(!trace.exists(), "a program was run");
+    pause(Value::Null).await;
+}
+
+fn is_paused(cluster: &HostedCluster) -> bool {
+    let conditions = cluster.status.iter().flat_map(|status| &status.conditions);
+    let mut told = conditions.filter(|condition| condition.type_ == "ReconciliationActive");
+    told.any(|condition| condition.status == "False")
 }

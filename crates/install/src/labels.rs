@@ -21,6 +21,11 @@ pub(crate) fn of(program: Program) -> Value {
     json!({PART_OF: NAMESPACE, NAME: NAMESPACE, COMPONENT: program.account()})
 }
 
+/// What selects everything that belongs to the manager, of whichever installation.
+pub fn operator_selector() -> String {
+    format!("{PART_OF}={NAMESPACE},{COMPONENT}={}", Program::Operator.account())
+}
+
 /// What selects the pods of a program. It can never change.
 pub(crate) fn selector(program: Program) -> Value {
     json!({NAME: NAMESPACE, COMPONENT: program.account()})

@@ -24,8 +24,9 @@ use serde_json::Value;
 pub use self::{
     definitions::{Origin, definitions, origin},
     furniture::furniture,
+    labels::operator_selector,
     options::{DEFAULT_IMAGE, Kinds, MachineManager, NAMESPACE, Options, OptionsError, PullPolicy, TenantOperators},
-    personas::{instance_admin, personas},
+    personas::{RELEASE_READER, instance_admin, personas},
     program::Program,
     rules::united,
 };

@@ -1,7 +1,8 @@
 //! What people may do, as roles to bind: who runs the service, who asks for clusters, and who administers one of them.
 //!
 //! Rules cannot name what does not exist yet, nor part of a name. A consumer therefore reads Secrets only by name, without
-//! being able to list them, and the kubeconfig of one cluster is granted by a Role for that cluster.
+//! being able to list them, and the kubeconfig of one cluster is granted by a Role for that cluster. What is bound in a
+//! namespace reaches nothing outside of namespaces, so reading releases is a role of its own.
 
 use hyperplane_api::constants::groups;
 use hyperplane_component_driver::access::{READ, rule};
@@ -15,10 +16,56 @@ use crate::{
     rules::united,
 };
 
+/// The role of those who read releases, which belong to no namespace.
+pub const RELEASE_READER: &str = "hyperplane-release-reader";
+
 /// The label by which the role `view` of Kubernetes, and with it `edit` and `admin`, takes in a role.
 const AGGREGATE_TO_VIEW: &str = "rbac.authorization.k8s.io/aggregate-to-view";
 /// The verbs of people who make, change and remove.
 const WRITE: &[&str] = &["create", "delete", "get", "list", "patch", "update", "watch"];
+/// What `hyperplane status`, `explain` and `dump` read beside our own kinds, by group: the control planes and the operators
+/// as they run, and what holds them up. Secrets are not among it: whoever lists them has every hosted cluster.
+const OBSERVED: &[(&str, &[&str])] = &[
+    (
+        "",
+        &[
+            "configmaps",
+            "endpoints",
+            "events",
+            "limitranges",
+            "namespaces",
+            "nodes",
+            "persistentvolumeclaims",
+            "persistentvolumes",
+            "pods",
+            "resourcequotas",
+            "serviceaccounts",
+            "services",
+        ],
+    ),
+    ("apiextensions.k8s.io", &["customresourcedefinitions"]),
+    (
+        "apps",
+        &[
+            "controllerrevisions",
+            "daemonsets",
+            "deployments",
+            "replicasets",
+            "statefulsets",
+        ],
+    ),
+    ("batch", &["cronjobs", "jobs"]),
+    ("coordination.k8s.io", &["leases"]),
+    (groups::DISCOVERY, &["endpointslices"]),
+    ("networking.k8s.io", &["ingresses", "networkpolicies"]),
+    ("policy", &["poddisruptionbudgets"]),
+    (
+        groups::RBAC,
+        &["clusterrolebindings", "clusterroles", "rolebindings", "roles"],
+    ),
+    ("scheduling.k8s.io", &["priorityclasses"]),
+    ("storage.k8s.io", &["storageclasses"]),
+];
 /// The annotation that says what a role is for.
 const DESCRIPTION: &str = "kubernetes.io/description";
 
@@ -34,13 +81,20 @@ pub fn personas(options: &Options) -> Vec<Value> {
     vec![
         of(
             "hyperplane-service-provider",
-            "Runs the service: does everything with every kind of hosted clusters, in all namespaces.",
+            "Runs the service: does everything with every kind of hosted clusters, in all namespaces, and reads how \
+             control planes and operators run. Installing needs an administrator of the management cluster.",
             service_provider(options),
         ),
         of(
             "hyperplane-consumer",
             "Asks for clusters: makes, changes and deletes HostedClusters and NodePools of a namespace. To be bound there.",
             consumer(),
+        ),
+        of(
+            RELEASE_READER,
+            "Reads releases: what clusters can be made from. To be bound to all namespaces, for those who have another \
+             role in one.",
+            vec![rule(groups::HYPERPLANE, &["distributionreleases"], READ)],
         ),
         of(
             "hyperplane-instance-admin",
@@ -98,6 +152,8 @@ fn service_provider(options: &Options) -> Vec<PolicyRule> {
     for (group, plural) in kinds(options, |origin| origin != Origin::Own) {
         rules.push(rule(&group, &[&plural], READ));
     }
+    rules.extend(OBSERVED.iter().map(|(group, plurals)| rule(group, plurals, READ)));
+    rules.push(rule("", &["pods/log"], &["get"]));
     rules
 }
 

@@ -9,6 +9,7 @@ use hyperplane_api::{
 use serde_json::{Value, json};
 
 use crate::{
+    beside,
     given::{FileFlag, Given, files},
     judge::Judge,
     manifest::Manifest,
@@ -91,7 +92,7 @@ impl AccessFlags {
     }
 
     fn ssh_key(&self, namespace: &str, name: &str, given: &Given, judge: &mut Judge) -> Option<Manifest> {
-        let name = format!("{name}-ssh-key");
+        let name = format!("{name}{}", beside::SSH_KEY);
         if let Some(text) = given.file(SSH_KEY) {
             ssh::check(text).unwrap_or_else(|rule| judge.wrong(SSH_KEY, rule));
             return Some(Manifest::secret(namespace, &name, "Opaque", &[(keys::SSH_KEY, text)]));
@@ -119,7 +120,8 @@ fn pull_secret(namespace: &str, name: &str, given: &Given, judge: &mut Judge) ->
     }
     let texts = [(keys::PULL_SECRET, text.unwrap_or(NO_CREDENTIALS))];
     let kind = "kubernetes.io/dockerconfigjson";
-    let mut secret = Manifest::secret(namespace, &format!("{name}-pull-secret"), kind, &texts);
+    let name = format!("{name}{}", beside::PULL_SECRET);
+    let mut secret = Manifest::secret(namespace, &name, kind, &texts);
     secret.is_sensitive = text.is_some();
     secret
 }
@@ -140,7 +142,7 @@ fn trust_bundle(namespace: &str, name: &str, given: &Given, judge: &mut Judge) -
     let object = json!({
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": {"name": format!("{name}-user-ca-bundle"), "namespace": namespace},
+        "metadata": {"name": format!("{name}{}", beside::TRUST_BUNDLE), "namespace": namespace},
         "data": {keys::USER_CA_BUNDLE: text},
     });
     Some(Manifest::open(&object))

@@ -10,6 +10,7 @@
 //! ```
 
 mod access;
+mod beside;
 mod check;
 mod cluster;
 mod given;
@@ -28,6 +29,7 @@ mod skew;
 pub mod ssh;
 
 pub use self::{
+    beside::{config_maps_beside, secrets_beside},
     cluster::{ClusterFlags, ClusterLine, ClusterRecipe, control_plane_namespace},
     given::{FileFlag, Given},
     judge::Problem,

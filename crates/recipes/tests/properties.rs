@@ -13,10 +13,11 @@ use hyperplane_api::{
     schema::FeatureSet,
 };
 use hyperplane_planner::catalogue;
+use hyperplane_recipes::{config_maps_beside, secrets_beside};
 use hyperplane_schema::Schema;
 use proptest::{prelude::*, sample::select, strategy::BoxedStrategy};
 use serde_json::Value;
-use support::cook;
+use support::{cook, cook_line};
 
 static CLUSTERS: LazyLock<Schema> = LazyLock::new(|| schema(&HostedCluster::definition()));
 static POOLS: LazyLock<Schema> = LazyLock::new(|| schema(&NodePool::definition()));
@@ -241,6 +242,19 @@ fn judge(words: &[String]) -> Result<(), TestCaseError> {
         prop_assert_eq!(&read, &manifest.object, "YAML says the same");
     }
     Ok(())
+}
+
+#[test]
+fn what_is_made_beside_a_cluster_has_a_name_that_is_known() {
+    let line = "cluster kubevirt blue --version 1.35.8 --pull-secret p --ssh-key s --additional-trust-bundle t \
+                --infra-kubeconfig-file k --infra-namespace machines";
+    let manifests = cook_line(line).unwrap_or_else(|problems| panic!("{problems:#?}"));
+    let names = |kind: &str| -> Vec<&str> {
+        let made = manifests.objects.iter().filter(|manifest| manifest.kind() == kind);
+        made.map(|manifest| manifest.name()).collect()
+    };
+    assert_eq!(names("Secret"), secrets_beside("blue"));
+    assert_eq!(names("ConfigMap"), config_maps_beside("blue"));
 }
 
 proptest! {

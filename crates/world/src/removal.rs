@@ -1,13 +1,17 @@
 //! Takes away what was installed on a management cluster, and nothing that somebody else wrote or still needs. Objects of
-//! users are never deleted: while there are hosted clusters nothing is taken away, and a kind stays while it has objects.
+//! users are never deleted: while there are hosted clusters that are looked after nothing is taken away, and a kind stays
+//! while it has objects.
 
 use std::{collections::BTreeSet, time::Duration};
 
-use hyperplane_api::{constants::ours, hypershift::hosted_cluster::HostedCluster};
-use hyperplane_install::{NAMESPACE, Options, Program, definitions, manifests};
+use hyperplane_api::{
+    constants::{annotations, ours},
+    hypershift::hosted_cluster::HostedCluster,
+};
+use hyperplane_install::{NAMESPACE, Options, Program, definitions, manifests, operator_selector};
 use hyperplane_runtime::{Failure, field_manager};
 use k8s_openapi::{
-    api::{core::v1::Namespace, rbac::v1::ClusterRoleBinding},
+    api::{apps::v1::Deployment, core::v1::Namespace, rbac::v1::ClusterRoleBinding},
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
 use kube::{
@@ -40,7 +44,8 @@ pub async fn remove(
     patience: Duration,
     tell: Tell<'_>,
 ) -> Result<Vec<String>, Failure> {
-    let hosted = hosted(client).await?;
+    let scope = served(client, options).await?;
+    let hosted = hosted(client, scope.as_deref()).await?;
     if !hosted.is_empty() {
         let hosted = hosted.join(", ");
         return Err(Failure::wait(format!(
@@ -64,8 +69,27 @@ pub async fn remove(
     left(client, going, patience).await
 }
 
-/// The hosted clusters, by namespace and name. Where the kind is gone there are none.
-async fn hosted(client: &Client) -> Result<Vec<String>, Failure> {
+/// The scope whose clusters the operators look after; none where they look after all. Operators that were installed for
+/// another one than is said here count as those of all clusters, lest clusters lose them by a slip.
+async fn served(client: &Client, options: &Options) -> Result<Option<String>, Failure> {
+    let Some(scope) = &options.scope else {
+        return Ok(None);
+    };
+    let api: Api<Deployment> = Api::namespaced(client.clone(), &options.namespace);
+    let live = api.get_opt(Program::Operator.account()).await?;
+    let is_said = live.is_none_or(|live| arguments(&live).any(|word| *word == format!("--scope={scope}")));
+    Ok(is_said.then(|| scope.clone()))
+}
+
+/// What is on the command lines of a Deployment.
+fn arguments(live: &Deployment) -> impl Iterator<Item = &String> {
+    let pod = live.spec.iter().filter_map(|spec| spec.template.spec.as_ref());
+    let containers = pod.flat_map(|pod| &pod.containers);
+    containers.flat_map(|container| container.args.iter().flatten())
+}
+
+/// The hosted clusters of a scope or all of them, by namespace and name. Where the kind is gone there are none.
+async fn hosted(client: &Client, scope: Option<&str>) -> Result<Vec<String>, Failure> {
     let api: Api<HostedCluster> = Api::all(client.clone());
     match api.list_metadata(&ListParams::default()).await {
         Ok(list) => {
@@ -76,7 +100,11 @@ async fn hosted(client: &Client) -> Result<Vec<String>, Failure> {
                     one.name_any()
                 )
             };
-            Ok(list.items.iter().map(title).collect())
+            // As operators themselves choose.
+            let counts = |one: &&kube::core::PartialObjectMeta<HostedCluster>| {
+                scope.is_none_or(|scope| annotations::SCOPE.of(*one) == Some(scope))
+            };
+            Ok(list.items.iter().filter(counts).map(title).collect())
         }
         Err(error) if is_absent(&error) => Ok(Vec::new()),
         Err(error) => Err(error.into()),
@@ -86,8 +114,7 @@ async fn hosted(client: &Client) -> Result<Vec<String>, Failure> {
 /// Whether there are installations in other namespaces, by the rights of their operators.
 async fn has_others(client: &Client, options: &Options) -> Result<bool, Failure> {
     let api: Api<ClusterRoleBinding> = Api::all(client.clone());
-    let selector = format!("{PART_OF}={NAMESPACE},{COMPONENT}={}", Program::Operator.account());
-    let found = api.list(&ListParams::default().labels(&selector)).await?;
+    let found = api.list(&ListParams::default().labels(&operator_selector())).await?;
     let is_other = |binding: &ClusterRoleBinding| {
         let mut subjects = binding.subjects.iter().flatten();
         subjects.any(|subject| subject.namespace.as_ref() != Some(&options.namespace))

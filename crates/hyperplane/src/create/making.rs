@@ -1,19 +1,19 @@
 //! Flags of whoever makes objects: where, whether they are only printed, and whether to wait for them.
 
 use std::{
-    fs,
     io::{self, Write},
     path::PathBuf,
     process::ExitCode,
 };
 
-use anyhow::Context as _;
 use clap::Args;
 use hyperplane_recipes::{Manifests, Problem};
 use hyperplane_runtime::Disposition;
 
 use crate::{
     connection::Connection,
+    failing::wrong_use,
+    kubeconfig,
     limit::Limit,
     printing::{Format, paragraph},
 };
@@ -78,11 +78,10 @@ impl Making {
             }
         }
         match &self.render_into {
-            Some(path) => fs::write(path, text).with_context(|| {
-                format!(
-                    "{} cannot be written: look at the path given with --render-into",
-                    path.display()
-                )
+            // Keys may be in it.
+            Some(path) => kubeconfig::write(path, text.as_bytes()).map_err(|error| {
+                let what = format!("{} cannot be written", path.display());
+                wrong_use(what, error.to_string(), "look at the path given with --render-into")
             })?,
             None => output.write_all(text.as_bytes()).and_then(|()| output.flush())?,
         }

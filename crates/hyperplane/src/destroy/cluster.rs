@@ -5,23 +5,20 @@ use std::{io::Write, process::ExitCode};
 use clap::Args;
 use hyperplane_api::{
     cluster_api::machine::Machine,
-    constants::{annotations, labels},
+    constants::annotations,
     hypershift::{control_plane_component::ControlPlaneComponent, hosted_cluster::HostedCluster, node_pool::NodePool},
 };
 use hyperplane_recipes::control_plane_namespace;
-use k8s_openapi::{
-    NamespaceResourceScope,
-    api::core::v1::{ConfigMap, Namespace, Secret},
-};
+use k8s_openapi::api::core::v1::Namespace;
 use kube::{
     Api, Client, Resource, ResourceExt as _,
     api::{DeleteParams, ListParams, Patch, PatchParams, Preconditions},
 };
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{Removal, remaining::Remaining, watch};
-use crate::{limit::Limit, system};
+use super::{Removal, beside, remaining::Remaining, watch};
+use crate::{create::note, limit::Limit, system};
 
 /// What to remove, and how.
 #[derive(Args)]
@@ -46,8 +43,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut impl Write) -> anyhow::Res
         let clusters: Api<HostedCluster> = Api::namespaced(client.clone(), namespace);
         let cluster = clusters.get(name).await?;
         prepare(&clusters, name, arguments).await?;
-        adopt::<Secret>(&client, &cluster).await?;
-        adopt::<ConfigMap>(&client, &cluster).await?;
+        let staying = beside::adopt(&client, &cluster).await?;
         // The one that was looked at, and no other of the same name.
         let only = Preconditions {
             uid: cluster.uid(),
@@ -56,6 +52,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut impl Write) -> anyhow::Res
         clusters
             .delete(name, &DeleteParams::default().preconditions(only))
             .await?;
+        for words in &staying {
+            note(words);
+        }
         let title = format!("hostedcluster.hypershift.openshift.io/{name}");
         if removal.no_wait {
             writeln!(output, "{title} is going")?;
@@ -86,31 +85,6 @@ async fn prepare(clusters: &Api<HostedCluster>, name: &str, arguments: &Argument
         let patch = json!({"metadata": {"annotations": asked}});
         clusters
             .patch_metadata(name, &PatchParams::default(), &Patch::Merge(&patch))
-            .await?;
-    }
-    Ok(())
-}
-
-/// Makes what was made for the cluster alone go with it, whoever waits for that.
-async fn adopt<K>(client: &Client, cluster: &HostedCluster) -> anyhow::Result<()>
-where
-    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + DeserializeOwned + std::fmt::Debug,
-{
-    let namespace = cluster.namespace().unwrap_or_default();
-    let objects: Api<K> = Api::namespaced(client.clone(), &namespace);
-    let (name, safe) = (labels::CLUSTER_NAME, labels::SAFE_TO_DELETE_WITH_CLUSTER);
-    let selector = format!("{name}={},{safe}=true", cluster.name_any());
-    let found = match objects.list_metadata(&ListParams::default().labels(&selector)).await {
-        Ok(found) => found.items,
-        // Who may not look at them may not remove them either.
-        Err(kube::Error::Api(status)) if status.code == 403 => return Ok(()),
-        Err(error) => return Err(error.into()),
-    };
-    let owner = cluster.owner_ref(&()).map(serde_json::to_value).transpose()?;
-    let patch = json!({"metadata": {"ownerReferences": [owner.unwrap_or(Value::Null)]}});
-    for object in found.iter().filter(|object| object.owner_references().is_empty()) {
-        objects
-            .patch_metadata(&object.name_any(), &PatchParams::default(), &Patch::Merge(&patch))
             .await?;
     }
     Ok(())

@@ -4,10 +4,8 @@ use std::{collections::BTreeMap, time::Duration};
 
 use hyperplane_api::hypershift::hosted_cluster::HostedCluster;
 use hyperplane_recipes::control_plane_namespace;
-use kube::{
-    Client, Config, ResourceExt as _,
-    config::{KubeConfigOptions, Kubeconfig},
-};
+use hyperplane_runtime::Reach;
+use kube::{Client, ResourceExt as _};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -63,7 +61,9 @@ pub(super) async fn everything(client: &Client, clusters: &[HostedCluster], asks
     for kind in kinds.iter().filter(|kind| CLUSTER_WIDE.contains(&&*kind.kind)) {
         found.read(client, kind, None, "cluster", |_| true).await;
     }
-    found.namespace(client, &kinds, hyperplane_world::NAMESPACE).await;
+    for namespace in crate::hosted::namespaces(client).await {
+        found.namespace(client, &kinds, &namespace).await;
+    }
     for cluster in clusters {
         let (namespace, name) = (cluster.namespace().unwrap_or_default(), cluster.name_any());
         found.own(client, &kinds, cluster).await;
@@ -195,14 +195,12 @@ impl Found {
     }
 }
 
-/// A client of a hosted cluster, and its kinds.
+/// A client of a hosted cluster, and its kinds. The kubeconfig comes from a Secret that others may write: it must not run
+/// programs or read files here, and what is wrong with it is told without what it holds.
 async fn inside(client: &Client, namespace: &str, name: &str) -> anyhow::Result<(Client, Vec<Kind>)> {
     let text = kubeconfig::admin(client, namespace, name).await?;
     let text = text.ok_or_else(|| anyhow::anyhow!("it has no kubeconfig yet"))?;
-    let kubeconfig = Kubeconfig::from_yaml(&String::from_utf8_lossy(&text))?;
-    let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
-    config.default_retry = false;
-    let hosted = Client::try_from(config)?;
+    let hosted = Reach::sockets().client(&text).await?;
     let mut unread = Vec::new();
     let kinds = kinds::all(&hosted, &mut unread).await?;
     Ok((hosted, kinds))

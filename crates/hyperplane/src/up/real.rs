@@ -7,15 +7,19 @@ use std::{
 };
 
 use anyhow::Context as _;
+use hyperplane_install::Program;
+use hyperplane_runtime::LeaseSettings;
 use hyperplane_world::{ACCOUNT, MachineManager, NAMESPACE, Roles, manager, set_up};
+use k8s_openapi::api::coordination::v1::Lease;
+use kube::{Api, Client};
 use serde_json::json;
 
 use super::{Arguments, account::Account, pace, work::Ground};
 use crate::{
-    apiserver::{Output, Parts},
+    apiserver::{Output, Parts, ended_early},
     connection::Connection,
     operator::{DEFAULT_IMAGE, OnCluster},
-    signals::Signals,
+    signals::Heard,
     system,
 };
 
@@ -23,9 +27,11 @@ use crate::{
 pub(super) fn run(arguments: &Arguments, connection: &Connection) -> anyhow::Result<ExitCode> {
     system::log();
     system::runtime()?.block_on(async {
-        let signals = Signals::new()?;
-        let parts = start(arguments, connection).await?;
-        parts.live(None, signals).await
+        let signals = Heard::new()?;
+        // A cluster that does not answer must not hold up the end.
+        let started = signals.unless_told(Box::pin(start(arguments, connection))).await;
+        let parts = started.unwrap_or_else(|| Err(ended_early()))?;
+        parts.live(None, &signals).await
     })
 }
 
@@ -43,6 +49,15 @@ async fn start(arguments: &Arguments, connection: &Connection) -> anyhow::Result
     };
     let client = account.client(&config)?;
     let mut settings = on_cluster.settings(&client).await?;
+    // A manager that is installed there, or another of these, must not write at the same time.
+    let lease = LeaseSettings::new(NAMESPACE, Program::Operator.lease(None), settings.instance.clone());
+    if let Some(holder) = holder(&administrator, &lease.name).await? {
+        say(&format!(
+            "Lease {NAMESPACE}/{} is {holder}'s: nothing is written before it is given up or ends.",
+            lease.name
+        ));
+    }
+    settings.lease = Some(lease);
     let mut parts = Parts::default();
     if arguments.cluster.twin {
         let mut of_twin = on_cluster.twin_settings(&settings);
@@ -70,6 +85,14 @@ async fn start(arguments: &Arguments, connection: &Connection) -> anyhow::Result
         writeln!(io::stdout(), "{ready}").context("nobody reads that everything is ready")?;
     }
     Ok(parts)
+}
+
+/// Who writes there now, or did until it was cut off.
+async fn holder(client: &Client, lease: &str) -> anyhow::Result<Option<String>> {
+    let leases: Api<Lease> = Api::namespaced(client.clone(), NAMESPACE);
+    let lease = leases.get_opt(lease).await.context("the lease of the operators")?;
+    let holder = lease.and_then(|lease| lease.spec?.holder_identity);
+    Ok(holder.filter(|holder| !holder.is_empty()))
 }
 
 /// Progress for people. Nobody may be listening.

@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     connection::{CLUSTERS, Connection},
+    create::note,
     printing::Output,
     system,
 };
@@ -112,6 +113,9 @@ fn of_cluster(arguments: &Arguments, name: &str) -> anyhow::Result<Judged> {
         let client = arguments.connection.client().await?;
         live::read(&client, &arguments.namespace, name).await
     })?;
+    for words in live.notes() {
+        note(&words);
+    }
     let before = live.state();
     let moves = Moves {
         to: arguments.to.clone(),

@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use hyperplane_planner::state::State;
 use serde_json::Value;
 
-use crate::input;
+use crate::{
+    failing::{both, wrong_content, wrong_use},
+    input,
+};
 
 /// A state, and the fields of its file that nobody knows.
 pub(super) struct Read {
@@ -22,25 +25,25 @@ pub(super) fn states(before: &Path, after: Option<&Path>) -> anyhow::Result<(Rea
     match (was, is.transpose()) {
         (Ok(before), Ok(after)) => Ok((before, after)),
         (Err(error), Ok(_)) | (Ok(_), Err(error)) => Err(error),
-        (Err(one), Err(other)) => Err(anyhow!("{one:#}\nerror: {other:#}")),
+        (Err(one), Err(other)) => Err(both(&one, &other)),
     }
 }
 
 /// Reads a state file, in YAML or JSON. What one that comes after another leaves out stays as it is.
 fn state(path: &Path, before: Option<&State>) -> anyhow::Result<Read> {
     let name = input::title(path);
-    let text = input::text(path)?;
-    let value = value(&text).with_context(|| format!("{name} is neither YAML nor JSON"))?;
+    let text = input::needed(path)?;
+    let value = value(&text).map_err(|error| {
+        let what = format!("{name} is neither YAML nor JSON");
+        wrong_use(what, error.to_string(), "look at the line that is named")
+    })?;
     let read = match before {
         Some(before) => State::read_after(&value, before),
         None => State::read(&value),
     };
     match read {
         Ok((state, unread)) => Ok(Read { state, unread }),
-        Err(errors) => {
-            let errors: Vec<String> = errors.iter().map(|error| format!("\n  {error}")).collect();
-            Err(anyhow!("{name} is not a state:{}", errors.concat()))
-        }
+        Err(errors) => Err(wrong_content(format!("{name} is not a state"), errors)),
     }
 }
 
@@ -48,5 +51,6 @@ fn value(text: &str) -> anyhow::Result<Value> {
     if text.trim_start().starts_with('{') {
         return Ok(serde_json::from_str(text)?);
     }
-    Ok(serde_saphyr::from_str(text)?)
+    // The lines around a mistake would come after it, and what to do is told last.
+    serde_saphyr::from_str(text).map_err(|error| anyhow!("{}", error.without_snippet()))
 }

@@ -1,5 +1,5 @@
 //! A cluster that is there, as a state that can be judged: reads its objects and what would move. What they say is decided in
-//! `state`.
+//! `state`. What may not be read is told, and what depends on it is unknown.
 
 mod state;
 
@@ -8,23 +8,31 @@ use hyperplane_api::{
     hyperplane::distribution_release::DistributionRelease,
     hypershift::{hosted_cluster::HostedCluster, node_pool::NodePool},
 };
+use hyperplane_install::RELEASE_READER;
 use hyperplane_planner::{
     catalogue,
     release::Release,
     state::{Pool, State},
 };
 use hyperplane_recipes::control_plane_namespace;
-use kube::{Api, Client, api::ListParams};
+use kube::{
+    Api, Client, ResourceExt as _,
+    api::{ListParams, ObjectList},
+};
 
 pub(crate) use self::state::plane_releases;
 use crate::failing::wrong_use;
 
 /// What a cluster consists of.
 pub(super) struct Live {
+    /// The cluster itself.
     pub(super) cluster: HostedCluster,
+    /// Its pools.
     pub(super) pools: Vec<NodePool>,
-    pub(super) machines: Vec<Machine>,
-    pub(super) releases: Vec<DistributionRelease>,
+    /// None where they may not be read: they are in the namespace of the control plane, which is not that of its users.
+    pub(super) machines: Option<Vec<Machine>>,
+    /// None where they may not be read.
+    pub(super) releases: Option<Vec<DistributionRelease>>,
 }
 
 /// What would move, and where to.
@@ -48,13 +56,46 @@ pub(super) async fn read(client: &Client, namespace: &str, name: &str) -> anyhow
     let releases: Api<DistributionRelease> = Api::all(client.clone());
     Ok(Live {
         pools: pools.filter(|pool| pool.spec.cluster_name.as_str() == name).collect(),
-        machines: machines.list(&all).await?.items,
-        releases: releases.list(&all).await?.items,
+        machines: permitted(machines.list(&all).await)?,
+        releases: permitted(releases.list(&all).await)?,
         cluster,
     })
 }
 
+/// A list; none where the right to it is missing.
+fn permitted<K: Clone>(listed: kube::Result<ObjectList<K>>) -> kube::Result<Option<Vec<K>>> {
+    match listed {
+        Ok(list) => Ok(Some(list.items)),
+        Err(kube::Error::Api(status)) if status.code == 403 => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 impl Live {
+    /// What may not be read, what is known instead, and which right would help.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let namespace = self.cluster.namespace().unwrap_or_default();
+        let plane = control_plane_namespace(&namespace, &self.cluster.name_any());
+        let machines = self.machines.is_none().then(|| {
+            format!(
+                "you may not list Machines in namespace {plane}: nodes have the versions that their pools report. The \
+                 right to list machines.cluster.x-k8s.io there would show each machine"
+            )
+        });
+        let releases = self.releases.is_none().then(|| {
+            format!(
+                "you may not list DistributionReleases: only releases that are built in are known, and what depends on \
+                 another is unknown. Ask for the role {RELEASE_READER}, bound to all namespaces"
+            )
+        });
+        machines.into_iter().chain(releases).collect()
+    }
+
+    /// The releases that may be read.
+    fn releases(&self) -> &[DistributionRelease] {
+        self.releases.as_deref().unwrap_or_default()
+    }
+
     /// The cluster as it is.
     pub(super) fn state(&self) -> State {
         state::of(self)
@@ -86,14 +127,16 @@ impl Live {
     /// The release of a version, of which there may be several with different images.
     fn release(&self, flag: &str, version: &str) -> anyhow::Result<Release> {
         let number = version.trim_start_matches('v');
-        let read = self
-            .releases
-            .iter()
-            .filter_map(|object| Release::from_spec(&object.spec).ok());
+        let objects = self.releases().iter();
+        let read = objects.filter_map(|object| Release::from_spec(&object.spec).ok());
         let written = read.into_iter().find(|release| release.version.number() == number);
         let built_in = || catalogue::by_version(version).cloned();
         written.map_or_else(built_in, Ok).map_err(|error| {
-            let remedy = "use one of those, or add a DistributionRelease of that version";
+            let remedy = if self.releases.is_some() {
+                "use one of those, or add a DistributionRelease of that version".to_owned()
+            } else {
+                format!("use one of those, or ask for the role {RELEASE_READER} to have others looked at")
+            };
             wrong_use(flag, error.to_string(), remedy)
         })
     }

@@ -27,6 +27,7 @@ use serde_json::json;
 pub use self::machines::KubeVirtMachines;
 use super::{ClusterPlatform, PoolPlatform, Surroundings, node_ports};
 use crate::{
+    beside,
     given::{FileFlag, files},
     judge::Judge,
     manifest::Manifest,
@@ -136,7 +137,7 @@ impl KubeVirtCluster {
             }
         };
         judge.complaints(INFRA_NAMESPACE, namespace, &names::dns_1123_label(namespace));
-        let name = format!("{}-infra-credentials", surroundings.name);
+        let name = format!("{}{}", surroundings.name, beside::INFRA_CREDENTIALS);
         let texts = [(keys::KUBECONFIG, kubeconfig)];
         let secret = Manifest::secret(surroundings.namespace, &name, "Opaque", &texts);
         let credentials = KubeVirtCredentials {

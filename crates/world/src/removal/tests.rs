@@ -116,6 +116,52 @@ async fn a_hosted_cluster_keeps_its_operators_and_is_named() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn only_clusters_of_the_scope_keep_its_operators() {
+    let client = server().await;
+    let options = Options {
+        scope: Some("east".to_owned()),
+        ..separate("east")
+    };
+    install(&client, &options, &mut |_, _| {}).await.unwrap();
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    create(namespaces, json!({"metadata": {"name": "clusters"}})).await;
+    let clusters: Api<HostedCluster> = Api::namespaced(client.clone(), "clusters");
+    for (name, scope) in [("one", "east"), ("two", "west")] {
+        let annotations = json!({annotations::SCOPE.as_str(): scope});
+        let metadata = json!({"name": name, "namespace": "clusters", "annotations": annotations});
+        create(
+            clusters.clone(),
+            samples::hosted_cluster(&json!({"metadata": metadata})),
+        )
+        .await;
+    }
+    let refused = async |options: &Options| {
+        let removed = remove(&client, options, false, PATIENCE, &mut |_, _| {}).await;
+        removed.unwrap_err().report()
+    };
+    let report = refused(&options).await;
+    assert!(
+        report.contains("clusters/one") && !report.contains("clusters/two"),
+        "{report}"
+    );
+    clusters.delete("one", &DeleteParams::default()).await.unwrap();
+    // Without a scope, and with one that the operators were not installed for, every cluster counts.
+    for scope in [None, Some("nowhere".to_owned())] {
+        let report = refused(&Options {
+            scope,
+            ..options.clone()
+        })
+        .await;
+        assert!(report.contains("clusters/two"), "{report}");
+    }
+    let left = remove(&client, &options, false, PATIENCE, &mut |_, _| {})
+        .await
+        .unwrap();
+    assert_eq!(left, Vec::<String>::new());
+    assert_eq!(there(&client, &options).await.len(), definitions(&options).len());
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_others_need_or_have_written_stays() {
     let client = server().await;
     let namespaces: Api<Namespace> = Api::all(client.clone());

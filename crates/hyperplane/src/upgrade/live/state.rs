@@ -76,16 +76,17 @@ fn find(image: &str, releases: &[DistributionRelease]) -> Option<Arc<Release>> {
 
 /// By whose rules versions are read: those of the release that is asked for.
 fn scheme(live: &Live) -> Scheme {
-    let release = find(live.cluster.spec.release.image.as_str(), &live.releases);
+    let release = find(live.cluster.spec.release.image.as_str(), live.releases());
     release.map_or(Scheme::Kubernetes, |release| release.scheme())
 }
 
 /// Every version that the control plane has, the newest first. A release that somebody took away is known by its version
-/// only, which for Kubernetes itself says all.
+/// only, which for Kubernetes itself says all. Where one may be among releases that cannot be read nothing is known: half of
+/// the versions would pass for all of them.
 fn plane(live: &Live, scheme: Scheme) -> Vec<PlaneVersion> {
     let mut found: Vec<PlaneVersion> = Vec::new();
     for (version, image) in told(&live.cluster) {
-        let known = find(&image, &live.releases).map(|release| PlaneVersion {
+        let known = find(&image, live.releases()).map(|release| PlaneVersion {
             version: release.version.clone(),
             kubernetes: Some(release.kubernetes.clone()),
             etcd: release.component_version("etcd").cloned(),
@@ -99,6 +100,9 @@ fn plane(live: &Live, scheme: Scheme) -> Vec<PlaneVersion> {
                 etcd: None,
             })
         };
+        if known.is_none() && live.releases.is_none() {
+            return Vec::new();
+        }
         let Some(one) = known.or_else(by_number) else {
             continue;
         };
@@ -223,9 +227,9 @@ fn pool_state(pool: &NodePool, live: &Live, scheme: Scheme) -> Pool {
 }
 
 /// What the nodes of a pool were observed to have: by their machines, else by the status of the pool; what a pool without
-/// nodes asks for, as its first node will have that.
+/// nodes asks for, as its first node will have that. Where machines may not be read, the status says whether there are none.
 fn node_versions(pool: &NodePool, live: &Live, scheme: Scheme) -> (Vec<Version>, Vec<Version>) {
-    let by_machines = of_machines(pool, &live.machines, scheme);
+    let by_machines = of_machines(pool, live.machines.as_deref().unwrap_or_default(), scheme);
     if !by_machines.1.is_empty() {
         return by_machines;
     }
@@ -240,7 +244,9 @@ fn node_versions(pool: &NodePool, live: &Live, scheme: Scheme) -> (Vec<Version>,
     if !counts.is_empty() {
         return spread(&counts, scheme);
     }
-    match find(pool.spec.release.image.as_str(), &live.releases) {
+    let has_none = live.machines.is_some() || status.and_then(|status| status.replicas) == Some(0);
+    let asked = find(pool.spec.release.image.as_str(), live.releases());
+    match asked.filter(|_| has_none) {
         Some(release) => (vec![release.version.clone()], vec![release.kubernetes.clone()]),
         None => (Vec::new(), Vec::new()),
     }

@@ -54,8 +54,8 @@ fn live(cluster: HostedCluster, pools: Vec<NodePool>, machines: Vec<Machine>) ->
     Live {
         cluster,
         pools,
-        machines,
-        releases: Vec::new(),
+        machines: Some(machines),
+        releases: Some(Vec::new()),
     }
 }
 
@@ -96,6 +96,45 @@ fn nodes_are_known_by_machines_then_by_status_then_by_what_is_asked_for() {
         [vec!["1.34.11", "1.36.4"], vec!["1.35.8", "1.35.8"], vec!["1.36.4"]]
     );
     assert_eq!(state.pools[0].max_surge.as_deref(), Some("1"));
+}
+
+#[test]
+fn what_may_not_be_read_is_known_by_status_or_unknown_and_never_a_pass() {
+    let told = json!({"replicas": 2, "nodesInfo": {"nodeVersions": [
+        {"ocpVersion": "1.35.8", "kubeletVersion": "v1.35.8", "readyNodeCount": 2, "unreadyNodeCount": 0}]}});
+    let pools = vec![
+        pool("told", "1.36.4", &told),
+        pool("silent", "1.36.4", &Value::Null),
+        pool("empty", "1.36.4", &json!({"replicas": 0})),
+    ];
+    let mut seen = live(cluster("1.36.4", &[("Completed", "1.36.4")]), pools, Vec::new());
+    assert_eq!(seen.notes(), Vec::<String>::new());
+    (seen.machines, seen.releases) = (None, None);
+    let notes = seen.notes();
+    assert!(
+        notes[0].contains("clusters-blue") && notes[0].contains("machines.cluster.x-k8s.io"),
+        "{notes:?}"
+    );
+    assert!(notes[1].contains("hyperplane-release-reader"), "{notes:?}");
+    let state = of(&seen);
+    let kubelets: Vec<Vec<&str>> = state.pools.iter().map(|pool| numbers(&pool.kubelets)).collect();
+    assert_eq!(kubelets, [vec!["1.35.8", "1.35.8"], vec![], vec!["1.36.4"]]);
+    let judged = |state: &State| check(state, None, &Choice::default_for_pools(Scheme::Kubernetes));
+    let report = judged(&state);
+    assert!(
+        report.unknown.iter().any(|found| found.subject == "pools/silent"),
+        "{report:#?}"
+    );
+    // A release that is not built in may be anything, and so may the whole control plane.
+    let mut foreign = cluster("1.36.4", &[("Partial", "1.36.4"), ("Completed", "1.35.8")]);
+    let plane = foreign.status.as_mut().unwrap().control_plane_version.as_mut().unwrap();
+    plane.history[0].image = "example.com/own:1".to_owned();
+    let mut seen = live(foreign, Vec::new(), Vec::new());
+    assert_eq!(of(&seen).control_plane.kube_api_servers.len(), 2);
+    seen.releases = None;
+    let state = of(&seen);
+    assert!(state.control_plane.kube_api_servers.is_empty());
+    assert!(!judged(&state).ok);
 }
 
 #[test]
