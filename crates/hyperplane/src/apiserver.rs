@@ -22,7 +22,7 @@ pub(crate) use {
     arguments::{Output, Serve},
     parts::Parts,
     ready::{Ready, quoted},
-    serve::{Running, run as serve},
+    serve::{Running, ended_early, run as serve},
 };
 
 /// Serves until it is told to end, or does a task on the data of a server that does not run.

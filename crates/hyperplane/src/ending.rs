@@ -13,7 +13,7 @@ where
 {
     tokio::select! {
         done = work => done.map_err(Into::into),
-        () = signals.next() => bail!("told to end before it was done"),
+        () = signals.next() => bail!("told to end before it was done: start it again"),
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::{future::pending, net::SocketAddr, time::Duration};
 
-use anyhow::Context as _;
 use http::{Method, Response};
 use hyperplane_sidecars::{listen, probes};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+
+use crate::failing::wrong_use;
 
 /// Connections at the same time.
 const CONNECTIONS: usize = 32;
@@ -20,8 +21,10 @@ where
         return pending().await;
     };
     let listener = TcpListener::bind(address).await;
-    let listener =
-        listener.with_context(|| format!("nothing can be served on {address}: choose another --listen address"))?;
+    let listener = listener.map_err(|error| {
+        let what = format!("nothing can be served on {address}");
+        wrong_use(what, error.to_string(), "choose another --listen address")
+    })?;
     let never = CancellationToken::new();
     listen::accept(listener, CONNECTIONS, Duration::ZERO, &never, |stream, _| {
         probes::answer(stream, respond.clone())

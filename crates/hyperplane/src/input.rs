@@ -7,8 +7,10 @@ use std::{
     path::Path,
 };
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, bail};
 use serde_json::Value;
+
+use crate::failing::wrong_use;
 
 /// The largest file that is read: all objects of the largest cluster, many times over.
 const LARGEST: u64 = 64 << 20;
@@ -19,8 +21,13 @@ const STANDARD_INPUT: &str = "-";
 /// Refuses to read standard input for more than one of these.
 pub(crate) fn once<'a>(paths: impl IntoIterator<Item = &'a Path>) -> anyhow::Result<()> {
     let standard = paths.into_iter().filter(|path| *path == Path::new(STANDARD_INPUT));
-    if standard.count() > 1 {
-        bail!("standard input can be read once: give the others as files");
+    let count = standard.count();
+    if count > 1 {
+        return Err(wrong_use(
+            "standard input can be read once",
+            format!("it is named {count} times"),
+            "give the others as files",
+        ));
     }
     Ok(())
 }
@@ -33,25 +40,48 @@ pub(crate) fn title(path: &Path) -> String {
     }
 }
 
-/// All of a file.
+/// All of a file without which there is nothing to do.
+pub(crate) fn needed(path: &Path) -> anyhow::Result<String> {
+    read(path).map_err(|error| {
+        let what = format!("{} cannot be read", title(path));
+        wrong_use(what, format!("{error:#}"), "give a file that can be read")
+    })
+}
+
+/// All of a file. Whoever asks says what to do where that fails.
 pub(crate) fn text(path: &Path) -> anyhow::Result<String> {
     read(path).with_context(|| format!("{} cannot be read", title(path)))
 }
 
-/// The documents of a text in YAML or JSON, those that say nothing left out. A mistake is told by its line and without its
-/// words: objects may be secret.
-pub(crate) fn documents(text: &str) -> anyhow::Result<Vec<Value>> {
+/// The documents of a text in YAML or JSON, those that say nothing left out. Of a mistake only the line is told: objects
+/// may be secret.
+pub(crate) fn documents(text: &str) -> Result<Vec<Value>, Line> {
     // JSON may hold tabs where YAML does not allow them.
     let as_json: Result<Vec<Value>, _> = serde_json::Deserializer::from_str(text).into_iter().collect();
     let documents: Vec<Value> = match as_json {
         Ok(documents) => documents,
-        Err(error) if text.trim_start().starts_with('{') => bail!("look at line {}", error.line()),
+        Err(error) if text.trim_start().starts_with('{') => return Err(Line(error.line() as u64)),
         Err(_) => serde_saphyr::from_multiple(text).map_err(|error| {
-            let line = error.without_snippet().location().map_or(0, |location| location.line());
-            anyhow!("look at line {line}")
+            let location = error.without_snippet().location();
+            Line(location.map_or(0, |location| location.line()))
         })?,
     };
     Ok(documents.into_iter().filter(|document| !document.is_null()).collect())
+}
+
+/// A line that is wrong, counted from one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Line(u64);
+
+impl Line {
+    /// That a file cannot be taken.
+    pub(crate) fn of(self, path: &Path) -> anyhow::Error {
+        wrong_use(
+            format!("{} is neither YAML nor JSON", title(path)),
+            "a line makes no sense",
+            format!("look at line {}", self.0),
+        )
+    }
 }
 
 fn read(path: &Path) -> anyhow::Result<String> {

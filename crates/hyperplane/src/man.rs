@@ -6,10 +6,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::Context as _;
 use clap::{Args, CommandFactory as _};
 
-use crate::CommandLine;
+use crate::{CommandLine, failing::wrong_use};
 
 /// Where to.
 #[derive(Args)]
@@ -22,11 +21,9 @@ pub struct Arguments {
 /// Writes the pages, and says how to read them.
 pub fn run(arguments: &Arguments, output: &mut impl Write) -> anyhow::Result<()> {
     let directory = &arguments.directory;
-    write(directory).with_context(|| {
-        format!(
-            "{} cannot be written: give a directory that can be",
-            directory.display()
-        )
+    write(directory).map_err(|error| {
+        let what = format!("{} cannot be written", directory.display());
+        wrong_use(what, error.to_string(), "give a directory that can be")
     })?;
     writeln!(output, "man {}", directory.join("hyperplane.1").display())?;
     Ok(())

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// Columns.
 pub(crate) const WIDTH: usize = 80;
 
-/// How to print a result.
+/// How to print a report. It is one thing, which has no name and always all of its width.
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum Output {
     /// For people.

@@ -79,6 +79,7 @@ struct ExistingCluster {
 
 /// Serves until a signal comes, a part fails or the work is done.
 pub fn run(arguments: &Arguments, output: &mut impl Write) -> anyhow::Result<ExitCode> {
+    arguments.work.check()?;
     match &arguments.cluster.kubeconfig {
         None => embedded::run(arguments, output),
         Some(kubeconfig) => {

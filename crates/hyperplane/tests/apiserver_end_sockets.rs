@@ -4,9 +4,13 @@
 
 mod apiserver;
 
-use std::{path::Path, sync::Arc};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use apiserver::Process;
+use apiserver::{Process, hyperplane, text};
 use rustls::{
     ClientConfig, RootCertStore,
     crypto::aws_lc_rs,
@@ -40,9 +44,16 @@ async fn connect(process: &Process, pki: &Path) -> TlsStream<TcpStream> {
         .unwrap()
 }
 
+/// Where a server that is told to end says what it has to say.
+fn errors(data: &Path) -> PathBuf {
+    data.with_extension("errors")
+}
+
 /// A server that waits for the body of a request, and was told to end. Its listener is closed.
 async fn ending(data: &Path) -> (Process, TlsStream<TcpStream>) {
-    let process = Process::on(data);
+    let mut command = hyperplane(&["--data-dir", text(data)]);
+    command.stderr(fs::File::create(errors(data)).unwrap());
+    let process = Process::run(command);
     let mut stream = connect(&process, &data.join("pki")).await;
     let head = format!(
         "POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\n\
@@ -63,15 +74,16 @@ async fn ending(data: &Path) -> (Process, TlsStream<TcpStream>) {
 
 #[tokio::test]
 async fn a_write_under_way_is_done_and_kept() {
-    let data = tempfile::tempdir().unwrap();
-    let (mut process, mut stream) = ending(data.path()).await;
+    let parent = tempfile::tempdir().unwrap();
+    let data = &parent.path().join("data");
+    let (mut process, mut stream) = ending(data).await;
     stream.write_all(BODY.as_bytes()).await.unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 201 Created\r\n"), "{answer}");
     assert_eq!(process.wait().0.code(), Some(0));
 
-    let process = Process::on(data.path());
+    let process = Process::on(data);
     let request = http::Request::get("/api/v1/namespaces/default/configmaps/late")
         .body(Vec::new())
         .unwrap();
@@ -81,9 +93,12 @@ async fn a_write_under_way_is_done_and_kept() {
 
 #[tokio::test]
 async fn a_second_signal_ends_it_at_once() {
-    let data = tempfile::tempdir().unwrap();
-    let (mut process, stream) = ending(data.path()).await;
+    let parent = tempfile::tempdir().unwrap();
+    let data = &parent.path().join("data");
+    let (mut process, stream) = ending(data).await;
     process.signal("-TERM");
     assert_eq!(process.wait().0.code(), Some(1));
+    let said = fs::read_to_string(errors(data)).unwrap();
+    assert!(said.contains("Ended at once, as a second signal asked for."), "{said}");
     drop(stream);
 }

@@ -103,10 +103,10 @@ fn a_second_server_on_the_same_directory_is_refused() {
             .args(["--data-dir", text(data.path())])
             .output()
             .unwrap();
-        assert_eq!(second.status.code(), Some(1));
+        assert_eq!(second.status.code(), Some(2));
         let error = String::from_utf8(second.stderr).unwrap();
         assert!(
-            error.contains("is in use by another process: stop that one first, or use another directory"),
+            error.ends_with("is in use by another process: stop that one first, or use another directory\n"),
             "{error}"
         );
     }
@@ -120,12 +120,14 @@ fn a_port_that_is_taken_is_named() {
     let second = hyperplane(&["--listen", &address, "--data-dir", text(&other)])
         .output()
         .unwrap();
-    assert_eq!(second.status.code(), Some(1));
+    assert_eq!(second.status.code(), Some(2));
     let error = String::from_utf8(second.stderr).unwrap();
     assert!(
-        error.contains(&format!(
-            "nothing can be served on {address}: choose another --listen address"
-        )),
+        error.contains(&format!("nothing can be served on {address}: ")),
+        "{error}"
+    );
+    assert!(
+        error.ends_with("; choose another --listen address (port 0 picks a free port)\n"),
         "{error}"
     );
 }
@@ -218,7 +220,7 @@ async fn data_is_checked_dumped_and_restored() {
     let process = Process::on(&data);
     let created = create(&process.client().await, "config").await;
     let (code, _, error) = task("dump", &data, b"");
-    assert_eq!(code, Some(1));
+    assert_eq!(code, Some(2));
     assert!(error.contains("is in use by another process"), "{error}");
     assert_eq!(process.end("-TERM").0.code(), Some(0));
 
@@ -231,7 +233,8 @@ async fn data_is_checked_dumped_and_restored() {
     assert_eq!((code, said.len()), (Some(0), 0), "{error}");
     assert!(error.starts_with("Restored "), "{error}");
     let (code, _, error) = task("restore", &copy, &dump);
-    assert_eq!(code, Some(1), "{error}");
+    assert_eq!(code, Some(2), "{error}");
+    assert!(error.ends_with(": restore into an empty one\n"), "{error}");
 
     let process = Process::on(&copy);
     let restored = configs(&process.client().await).get("config").await.unwrap();
@@ -256,7 +259,7 @@ fn damage_is_found() {
     assert_eq!(server.status.code(), Some(1));
     let error = String::from_utf8(server.stderr).unwrap();
     assert!(
-        error.contains("the data cannot be used: see hyperplane apiserver fsck"),
+        error.contains("the data cannot be used: ") && error.ends_with("; restore a dump into an empty directory\n"),
         "{error}"
     );
 }

@@ -15,7 +15,6 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 const GOOD: i32 = 0;
-const FAILED: i32 = 1;
 const WRONG_USE: i32 = 2;
 const NOT_GOOD: i32 = 3;
 
@@ -375,7 +374,7 @@ fn an_edit_that_a_server_would_refuse_is_refused_with_all_that_is_wrong() {
         json!({"metadata": {"name": "nameless"}}),
     ];
     let output = Files::new().explain(&before, &after, &[]);
-    assert_eq!(output.status.code(), Some(FAILED));
+    assert_eq!(output.status.code(), Some(WRONG_USE));
     assert!(output.stdout.is_empty());
     let error = text(&output.stderr);
     for expected in [
@@ -385,6 +384,7 @@ fn an_edit_that_a_server_would_refuse_is_refused_with_all_that_is_wrong() {
     ] {
         assert!(error.contains(expected), "{expected:?} is not in {error}");
     }
+    assert!(error.ends_with("\nCorrect what is named.\n"), "{error}");
 }
 
 #[test]
@@ -417,9 +417,11 @@ fn files_that_cannot_be_read_tell_no_secrets() {
             .arg(path)
             .output()
             .unwrap();
-        assert_eq!(output.status.code(), Some(FAILED), "{name}");
+        assert_eq!(output.status.code(), Some(WRONG_USE), "{name}");
         let error = text(&output.stderr);
         assert!(error.contains(name) && !error.contains("hunter2"), "{error}");
+        let remedies = ["; look at line ", "; give a file with some\n"];
+        assert!(remedies.iter().any(|remedy| error.contains(remedy)), "{error}");
     }
     assert_eq!(
         command().arg("-f").arg(&good).output().unwrap().status.code(),

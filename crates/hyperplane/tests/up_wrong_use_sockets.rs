@@ -36,12 +36,20 @@ fn refusal(arguments: &[&str]) -> (i32, String) {
     (output.status.code().unwrap(), error)
 }
 
-fn check(arguments: &[&str], code: i32, words: &[&str]) {
-    let (actual, error) = refusal(arguments);
-    assert_eq!(actual, code, "{error}");
+/// The code of a wrong use: whoever typed the command can mend it.
+const WRONG_USE: i32 = 2;
+
+/// A wrong use names what is wrong, and ends with what to do.
+fn check(arguments: &[&str], words: &[&str], remedy: &str) {
+    let (code, error) = refusal(arguments);
+    assert_eq!(code, WRONG_USE, "{error}");
     for word in words {
         assert!(error.contains(word), "{word:?} is not in {error}");
     }
+    assert!(
+        error.ends_with(&format!("{remedy}\n")),
+        "{error} does not end with {remedy:?}"
+    );
 }
 
 #[test]
@@ -50,8 +58,8 @@ fn a_port_that_is_taken_is_named() {
     let address = taken.local_addr().unwrap().to_string();
     check(
         &["--ephemeral", "--listen", &address],
-        1,
-        &[&address, "choose another --listen address", "port 0"],
+        &[&address, "Address already in use"],
+        "; choose another --listen address (port 0 picks a free port)",
     );
 }
 
@@ -59,16 +67,44 @@ fn a_port_that_is_taken_is_named() {
 fn a_kubeconfig_that_is_none_is_named() {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), "clusters: [").unwrap();
+    let remedy = "; look at the file, at --kubeconfig and at --context";
     check(
         &["--kubeconfig", text(file.path())],
-        1,
-        &[text(file.path()), "cannot be read as a kubeconfig", "look at the file"],
+        &[text(file.path()), "cannot be read as a kubeconfig"],
+        remedy,
     );
     check(
         &["--kubeconfig", "/nowhere/kubeconfig"],
-        1,
-        &["/nowhere/kubeconfig", "look at"],
+        &["/nowhere/kubeconfig"],
+        remedy,
     );
+}
+
+#[test]
+fn a_fleet_that_cannot_be_is_refused_before_anything_is_made() {
+    let parent = tempfile::tempdir().unwrap();
+    let data = parent.path().join("data");
+    for (arguments, words, remedy) in [
+        (
+            ["--clusters", "0", "--nodes", "1"],
+            "--clusters: a fleet cannot have 0 clusters",
+            ": give a number from 1 to 10000",
+        ),
+        (
+            ["--clusters", "1", "--nodes", "5000"],
+            "--nodes: a cluster of a fleet cannot have 5000 nodes",
+            ": give a number from 0 to 1000",
+        ),
+        (
+            ["--clusters", "1", "--at-once", "0"],
+            "--at-once: at least one cluster has to be under way at a time",
+            ": give a number from 1 on",
+        ),
+    ] {
+        let place = ["--data-dir", text(&data), "--listen", "127.0.0.1:0"];
+        check(&[&place[..], &arguments[..]].concat(), &[words], remedy);
+    }
+    assert!(!data.exists());
 }
 
 #[tokio::test]
@@ -78,11 +114,8 @@ async fn two_on_one_directory_do_not_meet() {
     let first = Process::up(&["--data-dir", text(&data)]);
     check(
         &["--data-dir", text(&data), "--listen", "127.0.0.1:0"],
-        1,
-        &[
-            "is in use by another process",
-            "stop that one first, or use another directory",
-        ],
+        &["is in use by another process"],
+        ": stop that one first, or use another directory",
     );
     let maps: Api<ConfigMap> = Api::all(first.client().await);
     soon("the first goes on", maps.list(&ListParams::default()))
@@ -104,8 +137,8 @@ fn data_of_a_newer_release_is_left_alone() {
     fs::write(&format, newer.to_string()).unwrap();
     check(
         &["--data-dir", text(&data), "--listen", "127.0.0.1:0"],
-        1,
-        &["format 9999", "start release 99.0.0 or a newer one"],
+        &["format 9999"],
+        ": start release 99.0.0 or a newer one",
     );
     fs::write(&format, written.to_string()).unwrap();
     assert!(Process::up(&["--data-dir", text(&data)]).end("-TERM").0.success());
@@ -158,7 +191,8 @@ async fn a_full_disk_ends_it_and_costs_nothing_that_was_acknowledged() {
     assert_eq!(status.code(), Some(1));
     let said = fs::read_to_string(&errors).unwrap();
     let last = said.lines().last().unwrap();
-    assert!(last.starts_with("error: ") && last.contains("free space"), "{said}");
+    let remedy = "; free space or repair the disk, then start again";
+    assert!(last.starts_with("error: ") && last.ends_with(remedy), "{said}");
     assert!(!written.is_empty());
 
     let again = Process::up(&["--data-dir", text(&data)]);

@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 const GOOD: i32 = 0;
-const FAILED: i32 = 1;
 const WRONG_USE: i32 = 2;
 const NOT_GOOD: i32 = 3;
 
@@ -174,7 +173,7 @@ fn everything_that_is_wrong_with_both_files_is_told_at_once() {
     );
     let after = files.write("then.yaml", "distribution: {scheme: plan9}\npools: {a: 1}\n");
     let output = check(&before, &["--after", after.to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(FAILED));
+    assert_eq!(output.status.code(), Some(WRONG_USE));
     assert!(output.stdout.is_empty());
     let error = text(&output.stderr);
     for expected in [
@@ -188,6 +187,9 @@ fn everything_that_is_wrong_with_both_files_is_told_at_once() {
     ] {
         assert!(error.contains(expected), "{expected:?} is not in {error}");
     }
+    let remedies = error.lines().filter(|line| *line == "Correct what is named.");
+    assert_eq!(remedies.count(), 2, "one for each file: {error}");
+    assert!(error.ends_with("\nCorrect what is named.\n"), "{error}");
 }
 
 #[test]
@@ -195,12 +197,17 @@ fn files_that_cannot_be_read() {
     let files = Files::new();
     let missing = files.directory.path().join("missing.yaml");
     let output = check(&missing, &[]);
-    assert_eq!(output.status.code(), Some(FAILED));
-    assert!(text(&output.stderr).contains("missing.yaml cannot be read"));
+    assert_eq!(output.status.code(), Some(WRONG_USE));
+    let error = text(&output.stderr);
+    assert!(error.contains("missing.yaml cannot be read: No such file"), "{error}");
+    assert!(error.ends_with("; give a file that can be read\n"), "{error}");
     for nonsense in ["a: [", "{\"a\": ", "just words", "- 1"] {
         let output = check(&files.write("nonsense", nonsense), &[]);
-        assert_eq!(output.status.code(), Some(FAILED), "{nonsense}");
-        assert!(text(&output.stderr).contains("nonsense"), "{}", text(&output.stderr));
+        assert_eq!(output.status.code(), Some(WRONG_USE), "{nonsense}");
+        let error = text(&output.stderr);
+        assert!(error.contains("nonsense"), "{error}");
+        let remedies = ["; look at the line that is named\n", "\nCorrect what is named.\n"];
+        assert!(remedies.iter().any(|remedy| error.ends_with(remedy)), "{error}");
     }
 }
 
@@ -302,8 +309,10 @@ fn a_state_comes_from_standard_input_once() {
     };
     assert_eq!(run(&["-f", "-"]).status.code(), Some(GOOD));
     let twice = run(&["-f", "-", "--after", "-"]);
-    assert_eq!(twice.status.code(), Some(FAILED));
-    assert!(text(&twice.stderr).contains("standard input can be read once"));
+    assert_eq!(twice.status.code(), Some(WRONG_USE));
+    let error = text(&twice.stderr);
+    assert!(error.contains("standard input can be read once"), "{error}");
+    assert!(error.ends_with("; give the others as files\n"), "{error}");
 }
 
 #[test]
@@ -377,4 +386,17 @@ fn policies_are_listed_with_their_sources() {
     for line in text(&table.stdout).lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }
+    let from_yaml: Value = serde_saphyr::from_str(text(&run("yaml").stdout)).unwrap();
+    assert_eq!(from_yaml, policies);
+    let (wide, names) = (run("wide"), run("name"));
+    let mut names = text(&names.stdout).lines();
+    for policy in policies.as_array().unwrap() {
+        let [name, source] = ["name", "source"].map(|field| policy[field].as_str().unwrap());
+        let line = text(&wide.stdout)
+            .lines()
+            .find(|line| line.starts_with(&format!("{name} ")));
+        assert!(line.unwrap().ends_with(source), "{line:?}");
+        assert_eq!(names.next(), Some(&*format!("policy/{name}")));
+    }
+    assert_eq!(names.next(), None);
 }

@@ -8,8 +8,9 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use anyhow::Context as _;
 use hyperplane_apiserver::AuditSink;
+
+use crate::failing::wrong_use;
 
 /// The sink for a path; - is standard output.
 pub(super) fn sink(path: &Path) -> anyhow::Result<AuditSink> {
@@ -17,7 +18,10 @@ pub(super) fn sink(path: &Path) -> anyhow::Result<AuditSink> {
         return Ok(lines(io::stdout()));
     }
     let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
-    let file = file.with_context(|| format!("{} cannot be written: choose another --audit-log", path.display()))?;
+    let file = file.map_err(|error| {
+        let what = format!("{} cannot be written", path.display());
+        wrong_use(what, error.to_string(), "choose another --audit-log")
+    })?;
     Ok(lines(file))
 }
 

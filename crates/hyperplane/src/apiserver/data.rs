@@ -7,8 +7,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context as _, bail};
-use hyperplane_store::Directory;
+use hyperplane_runtime::Disposition;
+use hyperplane_store::{Directory, FormatError, OpenError};
+
+use crate::failing::{in_order, wrong_use};
 
 const STORE: &str = "store";
 const PKI: &str = "pki";
@@ -17,6 +19,9 @@ const KUBECONFIG: &str = "kubeconfig";
 const PRIVATE: u32 = 0o700;
 /// What a fresh file system has.
 const HARMLESS: &str = "lost+found";
+
+/// What to do about a directory that the system does not give us.
+const USE_ANOTHER: &str = "look at the owner and mode of --data-dir, or use another directory";
 
 /// The first line of a kubeconfig of ours.
 const SIGNATURE: &str = "# Written by hyperplane apiserver, and again at every start.\n";
@@ -36,16 +41,20 @@ impl Data {
     pub(super) fn refuse_foreign(&self) -> anyhow::Result<()> {
         let names = match names(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            names => names.with_context(|| format!("{} cannot be used as a data directory", self.path.display()))?,
+            names => names.map_err(|error| {
+                let what = format!("{} cannot be used as a data directory", self.path.display());
+                wrong_use(what, error.to_string(), USE_ANOTHER)
+            })?,
         };
         if names.iter().any(|name| [STORE, PKI].contains(&name.as_str())) {
             return Ok(());
         }
         if let Some(foreign) = names.iter().find(|name| *name != HARMLESS) {
-            bail!(
-                "{} is not empty and holds no data of an API server ({foreign} is not ours): use an empty directory",
-                self.path.display()
-            );
+            return Err(wrong_use(
+                self.path.display().to_string(),
+                format!("is not empty and holds no data of an API server ({foreign} is not ours)"),
+                "use an empty directory",
+            ));
         }
         Ok(())
     }
@@ -56,22 +65,28 @@ impl Data {
         let path = self.path.join(STORE);
         // Secrets are among the objects.
         let made = DirBuilder::new().recursive(true).mode(PRIVATE).create(&path);
-        made.with_context(|| {
-            format!(
-                "{} cannot be made: look at the owner and mode of --data-dir",
-                path.display()
-            )
+        made.map_err(|error| {
+            let what = format!("{} cannot be made", path.display());
+            wrong_use(what, error.to_string(), USE_ANOTHER)
         })?;
-        Directory::open(&path).context("the data directory cannot be used")
+        Directory::open(&path).map_err(|error| {
+            in_order(
+                Disposition::User,
+                "the data directory cannot be used",
+                &error,
+                USE_ANOTHER,
+            )
+        })
     }
 
     /// Takes a directory that must have a store.
     pub(super) fn take_existing(&self) -> anyhow::Result<Directory> {
         if !self.path.join(STORE).is_dir() {
-            bail!(
-                "{} holds no data of an API server: look at --data-dir",
-                self.path.display()
-            );
+            return Err(wrong_use(
+                self.path.display().to_string(),
+                "holds no data of an API server",
+                "look at --data-dir",
+            ));
         }
         self.take()
     }
@@ -98,19 +113,43 @@ fn names(path: &Path) -> io::Result<Vec<String>> {
 pub(super) fn refuse_foreign_kubeconfig(path: &Path) -> anyhow::Result<()> {
     match fs::read(path) {
         Ok(content) if content.starts_with(SIGNATURE.as_bytes()) => Ok(()),
-        Ok(_) => bail!(
-            "{} is there and was not written by this command: choose another --kubeconfig-out, or remove it",
-            path.display()
-        ),
+        Ok(_) => Err(wrong_use(
+            path.display().to_string(),
+            "is there and was not written by this command",
+            "choose another --kubeconfig-out, or remove it",
+        )),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => {
-            Err(error).with_context(|| format!("{} cannot be written: choose another --kubeconfig-out", path.display()))
-        }
+        Err(error) => Err(not_writable(path, &error)),
     }
 }
 
 /// Writes a kubeconfig that only its owner may read.
 pub(super) fn write_kubeconfig(path: &Path, content: &str) -> anyhow::Result<()> {
     hyperplane_apiserver::pki::write_private(path, &format!("{SIGNATURE}{content}"))
-        .with_context(|| format!("{} cannot be written: choose another --kubeconfig-out", path.display()))
+        .map_err(|error| not_writable(path, &error))
+}
+
+fn not_writable(path: &Path, error: &io::Error) -> anyhow::Error {
+    let what = format!("{} cannot be written", path.display());
+    wrong_use(what, error.to_string(), "choose another --kubeconfig-out")
+}
+
+/// That the store of a directory cannot be opened: the wrong directory for this release, or data that is damaged.
+pub(super) fn unusable(error: &OpenError) -> anyhow::Error {
+    let disposition = match error {
+        OpenError::Format(format) => of_format(format),
+        OpenError::Replay(_) | OpenError::Log(_) => Disposition::Fatal,
+    };
+    let otherwise = "see hyperplane apiserver fsck";
+    in_order(disposition, "the data cannot be used", error, otherwise)
+}
+
+/// Whether another directory or another release is what helps.
+pub(super) const fn of_format(error: &FormatError) -> Disposition {
+    match error {
+        FormatError::Newer { .. } | FormatError::Older { .. } | FormatError::Restoring | FormatError::Occupied => {
+            Disposition::User
+        }
+        FormatError::Unreadable(_) | FormatError::Missing | FormatError::Io { .. } => Disposition::Fatal,
+    }
 }

@@ -2,15 +2,17 @@
 
 use std::io::{BufRead, BufWriter, Write};
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use hyperplane_apiserver::Object;
-use hyperplane_store::{Limits, Problem, Report, Store};
+use hyperplane_runtime::Disposition;
+use hyperplane_store::{Limits, Problem, Report, RestoreError, Store};
 use serde_json::json;
 
 use super::{
     arguments::{Fsck, Output, Place},
-    data::Data,
+    data::{self, Data},
 };
+use crate::failing::in_order;
 
 /// Checks the store, and fails if it is not sound.
 pub(super) fn fsck(arguments: &Fsck, output: &mut impl Write) -> anyhow::Result<()> {
@@ -49,8 +51,8 @@ fn explain(problem: &Problem) -> String {
 /// Prints every object.
 pub(super) fn dump(place: &Place, output: &mut impl Write) -> anyhow::Result<()> {
     let disk = Data::at(&place.data_dir).take_existing()?;
-    let (store, _writer) = Store::<Object>::open(disk, Limits::default(), Vec::new())
-        .context("the data cannot be read: see hyperplane apiserver fsck")?;
+    let (store, _writer) =
+        Store::<Object>::open(disk, Limits::default(), Vec::new()).map_err(|error| data::unusable(&error))?;
     hyperplane_store::dump(&store.snapshot(), BufWriter::new(output))?;
     Ok(())
 }
@@ -60,12 +62,23 @@ pub(super) fn restore(place: &Place, input: impl BufRead, log: &mut impl Write) 
     let data = Data::at(&place.data_dir);
     data.refuse_foreign()?;
     let disk = data.take()?;
-    let restored = hyperplane_store::restore(disk, input)
-        .with_context(|| format!("nothing can be restored into {}", place.data_dir.display()))?;
+    let restored = hyperplane_store::restore(disk, input).map_err(|error| {
+        let what = format!("nothing can be restored into {}", place.data_dir.display());
+        in_order(of_restore(&error), what, &error, "look at the dump and at the disk")
+    })?;
     writeln!(
         log,
         "Restored {} objects at revision {}.",
         restored.entries, restored.revision
     )?;
     Ok(())
+}
+
+/// Whether another dump or another directory is what helps.
+const fn of_restore(error: &RestoreError) -> Disposition {
+    match error {
+        RestoreError::Format(format) => data::of_format(format),
+        RestoreError::Line { .. } | RestoreError::Content { .. } | RestoreError::CutOff => Disposition::User,
+        RestoreError::Read { .. } | RestoreError::Mark(_) | RestoreError::Log(_) => Disposition::Fatal,
+    }
 }

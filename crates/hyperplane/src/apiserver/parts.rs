@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::serve::Running;
-use crate::signals::Signals;
+use crate::{failing::DEFECT, signals::Heard};
 
 /// Tasks that never end by themselves, and at most one piece of work whose end is that of the process. At first there is
 /// nothing.
@@ -39,7 +39,7 @@ impl Parts {
 
     /// Lives beside a server, if there is one, until a signal comes, the work is done or something ends that never should;
     /// then ends everything in order. A second signal ends the process at once.
-    pub(crate) async fn live(mut self, mut server: Option<Running>, mut signals: Signals) -> anyhow::Result<ExitCode> {
+    pub(crate) async fn live(mut self, mut server: Option<Running>, signals: &Heard) -> anyhow::Result<ExitCode> {
         let outcome = {
             let failed = async {
                 match &mut server {
@@ -48,25 +48,20 @@ impl Parts {
                 }
             };
             tokio::select! {
-                () = signals.next() => None,
+                () = signals.told() => None,
                 ended = self.ended() => Some(ended),
                 error = failed => Some(Err(error)),
             }
         };
-        let end = async {
-            let outcome = match outcome {
-                Some(outcome) => outcome,
-                None => self.interrupt().await,
-            };
-            self.end().await;
-            match server {
-                Some(server) => server.end().await.and(outcome),
-                None => outcome,
-            }
+        signals.ending();
+        let outcome = match outcome {
+            Some(outcome) => outcome,
+            None => self.interrupt().await,
         };
-        tokio::select! {
-            ended = end => ended,
-            never = signals.end_at_next() => match never {},
+        self.end().await;
+        match server {
+            Some(server) => server.end().await.and(outcome),
+            None => outcome,
         }
     }
 
@@ -77,7 +72,7 @@ impl Parts {
             Some(ended) = self.tasks.join_next() => ended?,
             else => return pending().await,
         };
-        ended.and_then(|()| Err(anyhow!("a part ended: this is a mistake of ours")))
+        ended.and_then(|()| Err(anyhow!("a part ended: {DEFECT}")))
     }
 
     /// Tells the work to end before it is done, and waits until it has. Parts still run then: it may have something to put

@@ -9,7 +9,7 @@ use std::{
     time::Instant,
 };
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use hyperplane_access::{
     authenticate::ClientAuthorities,
     signing::SigningAuthority,
@@ -20,6 +20,7 @@ use hyperplane_apiserver::{
     pki::{self, Credentials, ServingNames},
     serve::{ConnectionLimits, TlsSettings, serve},
 };
+use hyperplane_runtime::Disposition;
 use hyperplane_seams::Clock;
 use hyperplane_store::{Directory, Memory, OpenError, Writer};
 use secrecy::ExposeSecret as _;
@@ -35,7 +36,11 @@ use super::{
     renewal::Renewal,
     writer::WriterThread,
 };
-use crate::{signals::Signals, system};
+use crate::{
+    failing::{DEFECT, failed, in_order, not_yet, wrong_use},
+    signals::Heard,
+    system,
+};
 
 /// Who issues the tokens of service accounts. Upstream's usual name; it is the address of the server for pods.
 const ISSUER: &str = "https://kubernetes.default.svc.cluster.local";
@@ -55,17 +60,30 @@ pub(crate) fn run(
     let began = Instant::now();
     system::log();
     system::runtime()?.block_on(async {
-        let signals = Signals::new()?;
+        let signals = Heard::new()?;
+        // This takes no longer than the data is large, and is let finish: half of the first objects would be no order.
         let running = Running::start(arguments).await?;
-        let parts = parts(&running).await?;
+        let started = signals.unless_told(parts(&running)).await;
+        let parts = match started.unwrap_or_else(|| Err(ended_early())) {
+            Ok(parts) => parts,
+            Err(error) => {
+                signals.ending();
+                return running.end().await.and(Err(error));
+            }
+        };
         let ready = Ready {
             server: running.server_url.clone(),
             kubeconfig: running.kubeconfig.clone(),
             took: began.elapsed(),
         };
         ready.print(arguments.output, greeting, output)?;
-        parts.live(Some(running), signals).await
+        parts.live(Some(running), &signals).await
     })
+}
+
+/// That a signal came before everything was ready. Nobody may take that for work that was done.
+pub(crate) fn ended_early() -> anyhow::Error {
+    not_yet("everything to be ready, which a signal ended; start again")
 }
 
 /// What a start needs, before anything is served.
@@ -88,7 +106,7 @@ impl Prepared {
         data.as_ref().map_or(Ok(()), Data::refuse_foreign)?;
         let kubeconfig = arguments.kubeconfig_out.clone();
         let kubeconfig = kubeconfig.or_else(|| data.as_ref().map(Data::kubeconfig));
-        let kubeconfig = kubeconfig.context("--kubeconfig-out is missing")?;
+        let kubeconfig = kubeconfig.ok_or_else(|| wrong_use("--kubeconfig-out", "is missing", "name a file"))?;
         data::refuse_foreign_kubeconfig(&kubeconfig)?;
         let names = serving_names(arguments)?;
         let disk = data.as_ref().map(Data::take).transpose()?;
@@ -96,7 +114,8 @@ impl Prepared {
         let pki = data.as_ref().map(Data::pki);
         let now = clock.now();
         let credentials = match &pki {
-            Some(directory) => pki::open(directory, &names, now, &entropy)?,
+            Some(directory) => pki::open(directory, &names, now, &entropy)
+                .map_err(|error| in_order(Disposition::Fatal, "the server has no credentials", &error, DEFECT))?,
             None => Credentials::generate(&names, now, &entropy)?,
         };
         Ok(Self {
@@ -120,15 +139,20 @@ fn serving_names(arguments: &Serve) -> anyhow::Result<ServingNames> {
         names.addresses.insert(listen);
     }
     for name in &arguments.tls_san {
-        names.add(name).context("--tls-san cannot be used")?;
+        let added = names.add(name);
+        added.map_err(|error| in_order(Disposition::User, "--tls-san", &error, "give another name"))?;
     }
     Ok(names)
 }
 
 async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
     let listener = TcpListener::bind(address).await;
-    listener.with_context(|| {
-        format!("nothing can be served on {address}: choose another --listen address (port 0 picks a free port)")
+    listener.map_err(|error| {
+        wrong_use(
+            format!("nothing can be served on {address}"),
+            error.to_string(),
+            "choose another --listen address (port 0 picks a free port)",
+        )
     })
 }
 
@@ -169,7 +193,7 @@ impl Running {
         let (server, writer, controllers) = open(&shared, settings, disk)?;
         let writer = WriterThread::start(writer)?;
         let bootstrapped = server.bootstrap().await;
-        bootstrapped.map_err(|failure| anyhow!("the first objects cannot be created: {}", failure.message))?;
+        bootstrapped.map_err(|failure| failed("the first objects cannot be created", failure.message, DEFECT))?;
 
         let authorities =
             [&prepared.credentials.cluster, &prepared.credentials.front_proxy].map(|pair| &*pair.certificate);
@@ -212,13 +236,13 @@ impl Running {
     /// Waits until something ends that never should.
     pub(super) async fn failed(&mut self) -> anyhow::Error {
         let ended = tokio::select! {
-            ended = self.writer.ended() => return ended.err().unwrap_or_else(|| anyhow!("the store was closed")),
+            ended = self.writer.ended() => return ended.err().unwrap_or_else(|| anyhow!("the store was closed: {DEFECT}")),
             Some(ended) = self.tasks.join_next() => ended,
             Some(ended) = self.connections.join_next() => ended,
         };
         match ended {
-            Ok(()) => anyhow!("a part of the server ended: this is a mistake of ours"),
-            Err(error) => anyhow!(error).context("a part of the server ended: this is a mistake of ours"),
+            Ok(()) => anyhow!("a part of the server ended: {DEFECT}"),
+            Err(error) => failed("a part of the server ended", error, DEFECT),
         }
     }
 
@@ -264,5 +288,5 @@ fn open(
         Some(directory) => Server::open(shared, settings, directory),
         None => Server::open(shared, settings, Memory),
     };
-    opened.context("the data cannot be used: see hyperplane apiserver fsck")
+    opened.map_err(|error| data::unusable(&error))
 }

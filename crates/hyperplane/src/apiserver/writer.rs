@@ -2,10 +2,13 @@
 
 use std::{io, thread};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use hyperplane_apiserver::Object;
+use hyperplane_runtime::Disposition;
 use hyperplane_store::Writer;
 use tokio::{runtime, sync::oneshot};
+
+use crate::failing::{DEFECT, in_order};
 
 /// A writer that runs.
 pub(super) struct WriterThread {
@@ -20,8 +23,9 @@ impl WriterThread {
         let (sender, ended) = oneshot::channel();
         let run = move || {
             let outcome = runtime.block_on(writer.run());
+            let told = outcome.map_err(|error| in_order(Disposition::Fatal, "the store stopped", &error, DEFECT));
             // Nobody waits for it only when the process is about to end.
-            sender.send(outcome.context("the store stopped")).ok();
+            sender.send(told).ok();
         };
         thread::Builder::new().name("store-writer".to_owned()).spawn(run)?;
         Ok(Self { ended: Some(ended) })

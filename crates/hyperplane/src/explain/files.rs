@@ -7,7 +7,6 @@ use std::{
     sync::LazyLock,
 };
 
-use anyhow::{Context as _, ensure};
 use hyperplane_api::{
     constants::{labels, objects::keys},
     crd,
@@ -21,7 +20,10 @@ use hyperplane_schema::{ROOT_PATH, Schema};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::input;
+use crate::{
+    failing::{wrong_content, wrong_use},
+    input,
+};
 
 /// The namespace of objects that name none.
 const DEFAULT_NAMESPACE: &str = "default";
@@ -94,8 +96,9 @@ pub(super) fn read(before: &Path, after: &Path, releases: &[PathBuf]) -> anyhow:
     reader.seen.clear();
     reader.earlier = Some(reader.objects.clone());
     reader.file(after)?;
-    let problems: Vec<String> = reader.problems.iter().map(|problem| format!("\n  {problem}")).collect();
-    ensure!(problems.is_empty(), "not everything can be read:{}", problems.concat());
+    if !reader.problems.is_empty() {
+        return Err(wrong_content("not everything can be read", reader.problems));
+    }
     Ok(Read {
         before: reader.earlier.unwrap_or_default(),
         after: reader.objects,
@@ -117,7 +120,7 @@ struct Reader {
 impl Reader {
     /// A file of releases alone, which may be bare specs.
     fn releases(&mut self, path: &Path) -> anyhow::Result<()> {
-        let text = input::text(path)?;
+        let text = input::needed(path)?;
         match release::read(&text) {
             Ok(releases) => self.add_releases(releases),
             Err(errors) => {
@@ -130,11 +133,13 @@ impl Reader {
 
     /// A file of objects of any kind.
     fn file(&mut self, path: &Path) -> anyhow::Result<()> {
-        let text = input::text(path)?;
+        let text = input::needed(path)?;
         let title = input::title(path);
-        let documents = input::documents(&text).with_context(|| format!("{title} is neither YAML nor JSON"))?;
+        let documents = input::documents(&text).map_err(|line| line.of(path))?;
         let objects: Vec<Value> = documents.into_iter().flat_map(unpack).collect();
-        ensure!(!objects.is_empty(), "{title} holds no object");
+        if objects.is_empty() {
+            return Err(wrong_use(title, "holds no object", "give a file with some"));
+        }
         for (index, object) in objects.into_iter().enumerate() {
             self.object(&title, index + 1, object);
         }

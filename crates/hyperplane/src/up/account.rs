@@ -18,12 +18,18 @@ use tempfile::TempDir;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
+use crate::failing::failed;
+
 /// How long a token is good for.
 const LIFE: Duration = Duration::from_hours(1);
 /// When it is renewed: well before its end, and a server may shorten its life.
 const RENEWAL: Duration = Duration::from_mins(8);
 /// When a renewal that failed is tried again.
 const AGAIN: Duration = Duration::from_secs(20);
+/// What to do where no temporary file can be written.
+const MAKE_ROOM: &str = "free space there, or name another directory in TMPDIR";
+/// What to do about a server that answers and gives nothing.
+const NO_TOKEN: &str = "the API server made no token: see that it signs tokens of service accounts";
 
 /// An account with a token that is kept fresh.
 pub(super) struct Account {
@@ -40,7 +46,8 @@ impl Account {
         let account = Self {
             accounts: Api::namespaced(administrator.clone(), namespace),
             name,
-            directory: directory.context("no temporary directory can be made for a token")?,
+            directory: directory
+                .map_err(|error| failed("no temporary directory can be made for a token", error, MAKE_ROOM))?,
         };
         account.renew().await?;
         Ok(account)
@@ -93,7 +100,7 @@ impl Account {
             .await
             .context("the operators' account gets no token")?;
         let token = made.status.and_then(|status| status.token).map(SecretString::from);
-        write_token(&self.file(), &token.context("the API server made no token")?)
+        write_token(&self.file(), &token.context(NO_TOKEN)?)
     }
 
     fn file(&self) -> PathBuf {
@@ -104,5 +111,6 @@ impl Account {
 fn write_token(path: &Path, token: &SecretString) -> anyhow::Result<()> {
     use secrecy::ExposeSecret as _;
 
-    write_private(path, token.expose_secret()).with_context(|| format!("{} cannot be written", path.display()))
+    write_private(path, token.expose_secret())
+        .map_err(|error| failed(format!("{} cannot be written", path.display()), error, MAKE_ROOM))
 }

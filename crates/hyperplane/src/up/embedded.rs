@@ -16,6 +16,7 @@ use tempfile::TempDir;
 use super::{Arguments, DATA, greeting::Greeting, pace, work::Ground};
 use crate::{
     apiserver::{self, Parts, Ready, Running, Serve},
+    failing::failed,
     operator::DEFAULT_IMAGE,
     programs, system,
 };
@@ -35,7 +36,7 @@ impl Place {
         let thrown_away = (arguments.ephemeral && arguments.data_dir.is_none())
             .then(|| tempfile::Builder::new().prefix("hyperplane-").tempdir())
             .transpose()
-            .context("no temporary directory can be made: use --data-dir DIR")?;
+            .map_err(|error| failed("no temporary directory can be made", error, "use --data-dir DIR"))?;
         let named = arguments.data_dir.clone().unwrap_or_else(|| DATA.into());
         Ok(Self {
             directory: thrown_away.as_ref().map_or(named, |made| made.path().to_owned()),

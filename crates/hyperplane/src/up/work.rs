@@ -9,13 +9,12 @@ use std::{
     time::Duration,
 };
 
-use anyhow::Context as _;
 use clap::Args;
 use hyperplane_demo::{
     Event, PATIENCE, Plan, Speed, Stage, fleet, manifests, play,
     render::{Live, Plain, Style, outcome_text},
 };
-use hyperplane_runtime::{Clock, Reach};
+use hyperplane_runtime::{Clock, Disposition, Reach};
 use hyperplane_twin::TwinSettings;
 use kube::Client;
 use serde::Serialize;
@@ -24,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 use super::cost::{self, Cost};
 use crate::{
     apiserver::{Output, Parts},
+    failing::{failed, in_order},
     system::{self, Screen},
 };
 
@@ -94,6 +94,24 @@ impl Work {
         settings.nodes.count = settings.nodes.count.max(needed);
     }
 
+    /// Refuses what cannot be done, before anything is started for it.
+    pub(super) fn check(&self) -> anyhow::Result<()> {
+        let planned = self.clusters.map(|clusters| self.fleet(clusters));
+        planned.transpose().map(drop)
+    }
+
+    fn fleet(&self, clusters: usize) -> anyhow::Result<fleet::FleetPlan> {
+        fleet::FleetPlan::new(clusters, self.nodes, self.at_once).map_err(|error| {
+            let flag = match error {
+                fleet::FleetError::Clusters(_) => "--clusters",
+                fleet::FleetError::Nodes(_) => "--nodes",
+                fleet::FleetError::AtOnce => "--at-once",
+                fleet::FleetError::Plan(_) => return error.into(),
+            };
+            in_order(Disposition::User, flag, &error, "give another number")
+        })
+    }
+
     /// Starts it.
     pub(super) fn start(&self, ground: Ground, output: Output, parts: &mut Parts) -> anyhow::Result<()> {
         let screen = system::screen();
@@ -102,7 +120,7 @@ impl Work {
             let explain = self.explain;
             parts.finish_with(|stop| async move { demonstrate(&stage, explain, output, screen, &stop).await });
         } else if let Some(clusters) = self.clusters {
-            let plan = fleet::FleetPlan::new(clusters, self.nodes, self.at_once)?;
+            let plan = self.fleet(clusters)?;
             let patience = PATIENCE.max(PATIENCE_PER_CLUSTER * u32::try_from(clusters).unwrap_or(u32::MAX));
             let stage = fleet::FleetStage {
                 client: ground.client,
@@ -120,7 +138,10 @@ impl Work {
 fn stage(ground: Ground) -> anyhow::Result<Stage> {
     let plan = Plan::new(CLUSTER)?;
     let path = ground.directory.join(FILE);
-    fs::write(&path, manifests(&plan)).with_context(|| format!("{} cannot be written", path.display()))?;
+    fs::write(&path, manifests(&plan)).map_err(|error| {
+        let remedy = "look at the owner and mode of its directory, and whether the disk is full";
+        failed(format!("{} cannot be written", path.display()), error, remedy)
+    })?;
     Ok(Stage {
         client: ground.client,
         reach: ground.reach,
