@@ -1,5 +1,5 @@
-//! `cargo xtask law DIRECTORY`: two real API servers, one with the definitions that are published in a directory and one
-//! with ours, have to agree on thousands of manifests.
+//! `cargo xtask law DIRECTORY`: the definitions that are published in a directory have to equal ours in every feature
+//! set, and two real API servers, one with theirs and one with ours, have to agree on thousands of manifests.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ const PUBLISHED: &str = "HYPERPLANE_LAW_PUBLISHED";
 const SEEDS: &str = "HYPERPLANE_SOAK_SEEDS";
 const FIRST: &str = "HYPERPLANE_LAW_FIRST";
 
-/// Judges as many changed manifests as there are seeds, beside all those that are kept.
+/// Compares definitions, then judges as many changed manifests as there are seeds, beside all those that are kept.
 pub(crate) fn run(directory: &Path, seeds: u64, first: u64) -> Result<bool> {
     let directory = directory
         .canonicalize()

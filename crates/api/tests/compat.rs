@@ -5,8 +5,6 @@
 
 mod support;
 
-use std::fs;
-
 use hyperplane_api::{KINDS, resource::KindDefinition, schema::FeatureSet};
 use proptest::{
     prop_assert,
@@ -15,7 +13,8 @@ use proptest::{
 use serde_json::{Value, json};
 use support::{
     evolution::breaks,
-    frozen, generate,
+    frozen::{self, Release},
+    generate,
     structural::{self, difference::differences},
 };
 
@@ -24,34 +23,58 @@ const CASES: u32 = 64;
 
 #[test]
 fn the_frozen_schemas_of_this_release_are_what_the_code_gives() {
-    frozen::bless();
-    let frozen: frozen::Schemas = serde_json::from_str(&fs::read_to_string(frozen::current_file()).unwrap()).unwrap();
-    for (name, schema) in frozen::current(FeatureSet::Default) {
-        assert_eq!(
-            Some(&schema),
-            frozen.get(&name),
-            "{name} changed: look at it, then `cargo xtask bless`"
-        );
+    let release = Release::current();
+    for (features, frozen) in [
+        (FeatureSet::Default, release.default),
+        (FeatureSet::CustomNoUpgrade, release.custom),
+    ] {
+        let current = frozen::current(features);
+        let names = |schemas: &frozen::Schemas| schemas.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(names(&current), names(&frozen), "kinds of {features}");
+        for (name, schema) in current {
+            assert_eq!(
+                schema, frozen[&name],
+                "{name} changed in {features}: look at it, then `cargo xtask bless`"
+            );
+        }
     }
 }
 
 #[test]
 fn no_schema_takes_back_what_a_release_has_given() {
-    for (release, schemas) in frozen::releases() {
+    for release in frozen::releases() {
         for features in FeatureSet::ALL {
-            let current = frozen::current(*features);
-            for (name, old) in &schemas {
-                let new = current
-                    .get(name)
-                    .unwrap_or_else(|| panic!("{name} of {release} is gone"));
-                assert_eq!(
-                    breaks(old, new),
-                    Vec::<String>::new(),
-                    "{name} since {release} in {features}"
-                );
-            }
+            check_evolution(&release.version, &release.default, *features);
         }
+        check_evolution(&release.version, &release.custom, FeatureSet::CustomNoUpgrade);
     }
+}
+
+fn check_evolution(release: &str, frozen: &frozen::Schemas, features: FeatureSet) {
+    let current = frozen::current(features);
+    for (name, old) in frozen {
+        let new = current
+            .get(name)
+            .unwrap_or_else(|| panic!("{name} of {release} is gone from {features}"));
+        assert_eq!(
+            breaks(old, new),
+            Vec::<String>::new(),
+            "{name} since {release} in {features}"
+        );
+    }
+}
+
+#[test]
+fn a_patch_holds_what_is_new_gone_or_different_and_nothing_else() {
+    let old = json!({"same": {"a": 1}, "list": ["x"], "changed": {"kept": 1, "gone": 2}, "retyped": {"a": 1}});
+    let new = json!({"same": {"a": 1}, "list": ["x", "y"], "changed": {"kept": 1, "new": {"b": 3}}, "retyped": true});
+    let patch = frozen::patch_between(&old, &new).unwrap();
+    let expected = json!({"list": ["x", "y"], "changed": {"gone": null, "new": {"b": 3}}, "retyped": true});
+    assert_eq!(patch, expected);
+    assert_eq!(frozen::with_patch(old.clone(), &patch), new);
+    let back = frozen::patch_between(&new, &old).unwrap();
+    assert_eq!(frozen::with_patch(new, &back), old);
+    assert_eq!(frozen::patch_between(&old, &old), None);
 }
 
 #[test]
@@ -92,7 +115,7 @@ fn evolution_finds_each_way_to_break_a_schema() {
 /// The rest is read, given back whole, and is as valid there as before, except for words that only the newer one knows.
 #[test]
 fn what_the_newer_release_writes_the_older_one_reads_and_gives_back() {
-    let older = frozen::releases().remove(0).1;
+    let older = frozen::releases().remove(0).default;
     let newer = frozen::current(FeatureSet::CustomNoUpgrade);
     for kind in KINDS
         .iter()

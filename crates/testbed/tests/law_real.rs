@@ -19,7 +19,7 @@ use hyperplane_seams::Clock;
 use hyperplane_store::Memory;
 use hyperplane_testbed::{ControlPlane, Options};
 use kube::Client;
-use law::{Side, published};
+use law::{Side, published::Published};
 use support::definitions;
 use tokio_util::sync::CancellationToken;
 
@@ -76,13 +76,19 @@ async fn the_embedded_server_judges_as_a_real_one() -> Result<()> {
 async fn soak_of_the_law() -> Result<()> {
     let first = number(FIRST, 0)?;
     let seeds = first..first + number(SEEDS, FULL)?;
+    let directory = env::var_os(PUBLISHED).map(PathBuf::from);
+    let published = directory.as_deref().map(Published::read).transpose()?;
+    if let Some(published) = &published {
+        law::compare(published)?;
+    }
     let control_plane = ControlPlane::start(Options::default()).await?;
     let ours = crd::definitions(FeatureSet::CustomNoUpgrade);
     let ours = side("ours", control_plane.client()?, ours).await?;
-    let Some(directory) = env::var_os(PUBLISHED).map(PathBuf::from) else {
+    let Some(published) = published else {
         return law::judge(&ours, &embedded().await?, None, seeds).await;
     };
     let other = ControlPlane::start(Options::default()).await?;
-    let theirs = side("theirs", other.client()?, published::definitions(&directory)?).await?;
-    law::judge(&theirs, &ours, Some(&directory), seeds).await
+    let theirs = published.definitions(FeatureSet::CustomNoUpgrade);
+    let theirs = side("theirs", other.client()?, theirs).await?;
+    law::judge(&theirs, &ours, Some(&published), seeds).await
 }

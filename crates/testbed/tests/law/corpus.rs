@@ -1,6 +1,6 @@
-//! The manifests that cases start from: those of the rule tables, and of a directory.
+//! The manifests that cases start from: those of the rule tables, and published ones.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result, ensure};
 use rand::{RngExt as _, SeedableRng as _, rngs::SmallRng, seq::IndexedRandom as _};
@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 
 use super::{
     case::{Case, Kind, ONLY, Write},
+    comparison::take_out_ours,
     mutation::Mutation,
-    published,
+    published::{self, Published},
     values::Pool,
 };
 use crate::support::{
@@ -37,8 +38,8 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// The manifests of the rule tables whose kinds are defined, and those of a directory.
-    pub fn gather(theirs: &[Value], ours: &[Value], directory: Option<&Path>) -> Result<Self> {
+    /// The manifests of the rule tables whose kinds are defined, and those that are published.
+    pub fn gather(theirs: &[Value], ours: &[Value], published: Option<&Published>) -> Result<Self> {
         let others: BTreeMap<String, &Value> = ours.iter().map(|one| (published::kind_of(one), one)).collect();
         let mut known = BTreeMap::new();
         for definition in theirs {
@@ -53,7 +54,7 @@ impl Corpus {
                 known.take_table(&file, &table)?;
             }
         }
-        for (file, manifest) in directory.map(manifests).transpose()?.unwrap_or_default() {
+        for (file, manifest) in published.map(manifests).unwrap_or_default() {
             let name = |field: &str| manifest[field].as_str().unwrap_or_default().to_owned();
             if let Some(known) = known.get_mut(&format!("{} {}", name("apiVersion"), name("kind"))) {
                 known.take(file, Write::Create, Value::Null, manifest);
@@ -114,7 +115,7 @@ impl Known {
         for manifest in [&mut before, &mut after] {
             if manifest.is_object() {
                 manifest["metadata"] = json!({"name": name});
-                leave_shared(manifest, &self.schema, &self.other);
+                take_out_ours(manifest, &self.schema, &self.other);
             }
         }
         self.pool.learn(&after);
@@ -161,23 +162,6 @@ impl Known {
     }
 }
 
-/// Takes away what one schema alone knows.
-fn leave_shared(value: &mut Value, schema: &Value, other: &Value) {
-    match value {
-        Value::Object(fields) => {
-            let (mine, others) = (&schema["properties"], &other["properties"]);
-            fields.retain(|name, _| mine[name].is_null() == others[name].is_null());
-            for (name, value) in fields {
-                leave_shared(value, &mine[name], &others[name]);
-            }
-        }
-        Value::Array(items) => items
-            .iter_mut()
-            .for_each(|item| leave_shared(item, &schema["items"], &other["items"])),
-        _ => {}
-    }
-}
-
 fn write_of(row: &Row) -> Write {
     match row.when {
         When::Create => Write::Create,
@@ -186,14 +170,14 @@ fn write_of(row: &Row) -> Write {
     }
 }
 
-/// Objects of the YAML files below a directory, also those inside of a suite of tests, which holds them as texts.
-fn manifests(directory: &Path) -> Result<Vec<(String, Value)>> {
+/// Objects among published documents, also those inside of a suite of tests, which holds them as texts.
+fn manifests(published: &Published) -> Vec<(String, Value)> {
     let mut found = Vec::new();
-    for (path, document) in published::documents(directory)? {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        collect(&name, &document, &mut found);
+    for (path, document) in &published.documents {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        collect(&name, document, &mut found);
     }
-    Ok(found)
+    found
 }
 
 fn collect(name: &str, document: &Value, found: &mut Vec<(String, Value)>) {
@@ -210,9 +194,4 @@ fn collect(name: &str, document: &Value, found: &mut Vec<(String, Value)>) {
         }
         _ => {}
     }
-}
-
-/// Where a manifest cannot be read, its file is named.
-pub fn read(path: &Path) -> Result<String> {
-    fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))
 }

@@ -2,23 +2,26 @@
 //! fields; when accepted, the same object with the same defaults, and the same fields dropped.
 //!
 //! Manifests are those of the rule tables, and of a directory where one is given, each as it is and changed at random
-//! where its schema has a place to change. A seed makes the same case again.
+//! where its schema has a place to change. A seed makes the same case again. Before that, published definitions are
+//! compared with ours, which needs no server and reaches every feature set.
 
 mod case;
+mod comparison;
 mod corpus;
 mod judgement;
 mod mutation;
 pub mod published;
 mod values;
 
-use std::{fmt::Write as _, path::Path};
+use std::fmt::Write as _;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use futures::{StreamExt as _, stream};
+use hyperplane_api::{crd, schema::FeatureSet};
 use kube::Client;
 use serde_json::Value;
 
-use self::{case::Case, corpus::Corpus, judgement::Answer};
+use self::{case::Case, comparison::Comparison, corpus::Corpus, judgement::Answer, published::Published};
 
 /// How many cases are judged at once; two servers share the machine.
 const CONCURRENCY: usize = 8;
@@ -34,10 +37,34 @@ pub struct Side {
     pub definitions: Vec<Value>,
 }
 
+/// Compares what is published with ours in each feature set, before any server is asked: the servers have but one set.
+pub fn compare(published: &Published) -> Result<()> {
+    let mut text = String::new();
+    for features in FeatureSet::ALL {
+        let comparison = Comparison::of(&published.definitions(*features), &crd::definitions(*features));
+        println!(
+            "{features}: {} definitions with {} places, {} differences",
+            comparison.definitions,
+            comparison.places,
+            comparison.differences.len()
+        );
+        for difference in comparison.differences {
+            writeln!(text, "{features}: {difference}")?;
+        }
+    }
+    ensure!(text.is_empty(), "the definitions differ\n{text}");
+    Ok(())
+}
+
 /// Has both sides judge every manifest as it is, and as many changed ones as there are seeds. Manifests are changed by
-/// the definitions of the first side, and are of its kinds. Fields that one side alone has are left out.
-pub async fn judge(theirs: &Side, ours: &Side, manifests: Option<&Path>, seeds: std::ops::Range<u64>) -> Result<()> {
-    let corpus = Corpus::gather(&theirs.definitions, &ours.definitions, manifests)?;
+/// the definitions of the first side, and are of its kinds. Fields that the second side alone has are left out.
+pub async fn judge(
+    theirs: &Side,
+    ours: &Side,
+    published: Option<&Published>,
+    seeds: std::ops::Range<u64>,
+) -> Result<()> {
+    let corpus = Corpus::gather(&theirs.definitions, &ours.definitions, published)?;
     let plain = corpus.plain_cases();
     println!(
         "{} manifests as they are, seeds {} to {}",

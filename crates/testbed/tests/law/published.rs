@@ -1,4 +1,4 @@
-//! Definitions that somebody else has published, as files in a directory.
+//! Definitions and manifests that somebody else has published, as files in a directory.
 
 use std::{
     collections::BTreeMap,
@@ -7,36 +7,44 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, ensure};
+use hyperplane_api::schema::FeatureSet;
 use serde_json::Value;
 
-use super::corpus::read;
+use super::comparison::GROUP;
 
-/// Kinds of other groups are nobody's concern here.
-const GROUP: &str = "hypershift.openshift.io";
-/// The feature set that has everything; files of the others have its name in theirs.
-const EVERYTHING: &str = "CustomNoUpgrade";
-const FEATURE_SETS: [&str; 3] = ["Default", "TechPreviewNoUpgrade", EVERYTHING];
+/// Every document of the YAML files below a directory, in the order of their paths; read once, there are megabytes.
+pub struct Published {
+    pub documents: Vec<(PathBuf, Value)>,
+}
 
-/// The definitions below a directory, of the feature set that has everything.
-pub fn definitions(directory: &Path) -> Result<Vec<Value>> {
-    let mut found = BTreeMap::new();
-    for (path, document) in documents(directory)? {
-        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let sets = FEATURE_SETS.iter().any(|set| file.contains(set));
-        let is_ours = document["kind"] == "CustomResourceDefinition"
-            && document["spec"]["group"].as_str().unwrap_or_default().ends_with(GROUP)
-            && (!sets || file.contains(EVERYTHING));
-        if is_ours {
-            let name = document["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-            found.insert(name, document);
-        }
+impl Published {
+    pub fn read(directory: &Path) -> Result<Self> {
+        let documents = documents(directory)?;
+        let is_definition = |document: &Value| document["kind"] == "CustomResourceDefinition";
+        ensure!(
+            documents.iter().any(|(_, document)| is_definition(document)),
+            "no definitions below {}",
+            directory.display()
+        );
+        Ok(Self { documents })
     }
-    ensure!(
-        !found.is_empty(),
-        "no definitions of {GROUP} below {}",
-        directory.display()
-    );
-    Ok(found.into_values().collect())
+
+    /// The definitions of a feature set. A file whose name has no feature set is of all of them.
+    pub fn definitions(&self, features: FeatureSet) -> Vec<Value> {
+        let mut found = BTreeMap::new();
+        for (path, document) in &self.documents {
+            let file = path.file_name().unwrap_or_default().to_string_lossy();
+            let names = |set: &FeatureSet| file.contains(&set.to_string());
+            let is_wanted = document["kind"] == "CustomResourceDefinition"
+                && document["spec"]["group"].as_str().unwrap_or_default().ends_with(GROUP)
+                && (names(&features) || !FeatureSet::ALL.iter().any(names));
+            if is_wanted {
+                let name = document["metadata"]["name"].as_str().unwrap_or_default();
+                found.insert(name, document.clone());
+            }
+        }
+        found.into_values().collect()
+    }
 }
 
 /// The group, version and kind that a definition defines.
@@ -47,8 +55,7 @@ pub fn kind_of(definition: &Value) -> String {
     format!("{group}/{version} {}", text(&spec["names"]["kind"]))
 }
 
-/// Every document of the YAML files below a directory, in the order of their paths.
-pub fn documents(directory: &Path) -> Result<Vec<(PathBuf, Value)>> {
+fn documents(directory: &Path) -> Result<Vec<(PathBuf, Value)>> {
     let mut entries: Vec<PathBuf> = fs::read_dir(directory)
         .with_context(|| format!("reading {}", directory.display()))?
         .map(|entry| entry.map(|entry| entry.path()))
@@ -59,7 +66,7 @@ pub fn documents(directory: &Path) -> Result<Vec<(PathBuf, Value)>> {
         if path.is_dir() {
             found.extend(documents(&path)?);
         } else if path.extension().is_some_and(|extension| extension == "yaml") {
-            let text = read(&path)?;
+            let text = fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
             let documents: Vec<Value> = serde_saphyr::from_multiple(&text).unwrap_or_default();
             found.extend(documents.into_iter().map(|document| (path.clone(), document)));
         }
