@@ -220,12 +220,12 @@ pub enum Part {
 
 /// Runs the manager.
 pub fn manage(arguments: &Manager) -> anyhow::Result<()> {
-    run::process(|stop| run::manager(arguments, stop))
+    run::process(run::manager(arguments))
 }
 
 /// Runs the controllers of machines alone.
 pub fn control_machines(arguments: &MachineController) -> anyhow::Result<()> {
-    run::process(|stop| run::machine_controller(arguments, stop))
+    run::process(run::machine_controller(arguments))
 }
 
 /// Runs one operator of one control plane.
@@ -250,7 +250,7 @@ pub fn serve_tenant(part: Part, arguments: &Tenant) -> anyhow::Result<()> {
             only_release,
         },
     };
-    run::process(|stop| run::tenant(&arguments.place, roles, stop))
+    run::process(run::tenant(&arguments.place, roles))
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! One scenario, two grounds: the story of `up --demo`, by the real binary, on the embedded API server and on a real
 //! kube-apiserver with etcd, controllers and scheduler, where the operators have no rights but those that are rendered for
-//! them. The same steps, the same claims, and in the end the same objects, as the real kubectl sees them.
+//! them, and ask for nothing else. The same steps, the same claims, and in the end the same objects, as the real kubectl
+//! sees them.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod apiserver;
+mod audit;
 mod kubectl;
 
 use std::{
@@ -14,6 +16,7 @@ use std::{
 };
 
 use apiserver::{Process, text};
+use audit::Audit;
 use hyperplane_testbed::{ControlPlane, Options};
 use kubectl::Kubectl;
 use serde_json::Value;
@@ -43,6 +46,16 @@ const KINDS: &[&str] = &[
     "kubevirtmachinetemplates",
 ];
 const NAMESPACES: [&str; 2] = ["clusters", "clusters-demo"];
+
+/// Who must have asked the real server for something, or its silence about refusals says nothing.
+const ACCOUNTS: &[&str] = &[
+    "system:serviceaccount:hyperplane:operator",
+    "system:serviceaccount:clusters-demo:control-plane-operator",
+    "system:serviceaccount:clusters-demo:control-plane-pki-operator",
+    "system:serviceaccount:clusters-demo:hosted-cluster-config-operator",
+    "system:serviceaccount:clusters-demo:ignition-server",
+    "system:serviceaccount:clusters-demo:machine-approver",
+];
 
 /// Hashes in names have at least so many digits, and no word in a name is one by chance.
 const SHORTEST_HASH: usize = 8;
@@ -154,9 +167,12 @@ fn difference(these: &[String], those: &[String]) -> (Vec<String>, Vec<String>) 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs a real control plane: cargo xtask test"]
 async fn the_story_ends_the_same_on_both_grounds() {
+    let directory = tempfile::tempdir().unwrap();
+    let audit = Audit::new(directory.path());
     let options = Options {
         controller_manager: true,
         scheduler: true,
+        api_server_arguments: audit.arguments(),
         ..Options::default()
     };
     let control_plane = ControlPlane::start(options).await.unwrap();
@@ -167,8 +183,12 @@ async fn the_story_ends_the_same_on_both_grounds() {
         tokio::task::spawn_blocking(playing).await.unwrap()
     };
     let real = lines(&seen(&Kubectl::new(&kubeconfig)));
+    assert_eq!(audit.refusals(), Vec::<String>::new());
+    let accounts = audit.accounts();
+    for account in ACCOUNTS {
+        assert!(accounts.contains(*account), "{account} is not among {accounts:?}");
+    }
 
-    let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");
     let on_embedded = play(&["--data-dir", text(&data), "--listen", "127.0.0.1:0"]);
     assert_eq!(essence(&on_embedded), essence(&on_real));

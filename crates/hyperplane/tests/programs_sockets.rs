@@ -17,7 +17,10 @@ mod rendering;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    net::Ipv4Addr,
+    net::{Ipv4Addr, TcpListener},
+    path::Path,
+    sync::mpsc,
+    thread,
 };
 
 use hyperplane_components::{
@@ -50,8 +53,11 @@ fn expected(subcommand: &str) -> (Sign, i32) {
         "etcd-defrag" => (Sign::Says("A pass did nothing, and the next one tries again."), 0),
         "etcd-recover-member" => (Sign::Says("Waiting: a member of etcd to start empty"), 1),
         "etcd-reset-member" => (Sign::Ends, 0),
-        "ignition-server" | "konnectivity-https-proxy" | "konnectivity-socks5-proxy" | "router" => (Sign::Listens, 0),
-        "machine-approver" => (Sign::Says("Waiting: the management cluster has no machines"), 0),
+        "ignition-server"
+        | "konnectivity-https-proxy"
+        | "konnectivity-socks5-proxy"
+        | "machine-approver"
+        | "router" => (Sign::Listens, 0),
         "tail" => (Sign::Says(LOGGED), 0),
         "token-minter" => (Sign::Says("Waiting"), 0),
         other => panic!("{other}: say how it begins"),
@@ -59,7 +65,7 @@ fn expected(subcommand: &str) -> (Sign, i32) {
 }
 
 /// A control plane that has every component, and the Secrets and ConfigMaps that its pods mount.
-fn every_line(directory: &std::path::Path) -> Vec<Line> {
+fn every_line(directory: &Path) -> Vec<Line> {
     let change = json!({
         "metadata": {"annotations": {"hyperplane.dev/tenant-operators": "dedicated"}},
         "spec": {"platform": {"type": "KubeVirt", "kubevirt": {}}},
@@ -123,10 +129,58 @@ fn later_lines(known: &[Line]) -> Vec<Line> {
     vec![socks, minter]
 }
 
+/// A management cluster with the kinds that operators read, and the namespace of the control plane, where their leases are.
+fn management(directory: &Path) -> apiserver::Process {
+    let management = apiserver::Process::start(&["--in-memory", "--data-dir", apiserver::text(directory)]);
+    // The one namespace that an installation makes.
+    let installing = line(&["install", "apply", "--namespace", NAMESPACE]);
+    assert_eq!(Program::start(&installing, &management.kubeconfig()).wait(), Some(0));
+    management
+}
+
+/// A command line of no container.
+fn line(words: &[&str]) -> Line {
+    Line {
+        component: "none".to_owned(),
+        container: "none".to_owned(),
+        arguments: words.iter().map(|word| (*word).to_owned()).collect(),
+        environment: Vec::new(),
+    }
+}
+
+/// Nothing answers there: what is set up first waits, and is given up.
+#[test]
+fn operators_are_told_to_end_while_they_are_set_up() {
+    let directory = tempfile::tempdir().unwrap();
+    let silent = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let kubeconfig = directory.path().join("kubeconfig");
+    let config = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "one",
+        "clusters": [{"name": "one", "cluster": {"server": format!("http://{}", silent.local_addr().unwrap())}}],
+        "contexts": [{"name": "one", "context": {"cluster": "one", "user": "one"}}],
+        "users": [{"name": "one", "user": {}}],
+    });
+    fs::write(&kubeconfig, config.to_string()).unwrap();
+    let (sender, asking) = mpsc::channel();
+    thread::spawn(move || silent.incoming().try_for_each(|connection| sender.send(connection)));
+    for words in [
+        ["operator"].as_slice(),
+        &["machine-controller"],
+        &["control-plane-operator", "--namespace=one"],
+        &["pki-operator", "--namespace=one"],
+        &["config-operator", "--namespace=one"],
+    ] {
+        let program = Program::start(&line(words), &kubeconfig);
+        let connection = asking.recv_timeout(apiserver::NEVER).unwrap();
+        assert_eq!(program.end(), Some(0), "{words:?}");
+        drop(connection);
+    }
+}
+
 #[test]
 fn every_rendered_command_line_runs_and_ends() {
     let directory = tempfile::tempdir().unwrap();
-    let management = apiserver::Process::start(&["--in-memory", "--data-dir", apiserver::text(directory.path())]);
+    let management = management(directory.path());
     let mut all = every_line(&directory.path().join("pods"));
     all.extend(later_lines(&all));
     let mut seen = BTreeSet::new();

@@ -1,27 +1,85 @@
 //! From the command line to a manager that runs until a signal. Owns the order of start and end.
 
-use std::io::{self, Write as _};
+use std::{
+    convert::Infallible,
+    future::pending,
+    io::{self, Write as _},
+    net::SocketAddr,
+    time::Duration,
+};
 
 use anyhow::Context as _;
+use http::Method;
 use hyperplane_install::Program;
-use hyperplane_runtime::{IdentityMode, LeaseSettings, Manager as Operators};
+use hyperplane_runtime::{Admin, Fence, IdentityMode, LeaseSettings, Manager as Operators};
+use hyperplane_twin::Twin;
 use hyperplane_world::{Roles, furnish, manager as operators, surroundings_for};
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::{MachineController, Manager, OnCluster, Place, relay};
 use crate::{connection::connect, ending, health, signals::Signals, system};
 
-/// Runs a program until it ends or a signal comes.
-pub(super) fn process<F>(program: impl FnOnce(CancellationToken) -> F) -> anyhow::Result<()>
-where
-    F: Future<Output = anyhow::Result<()>>,
-{
+/// How often it is looked whether the operators have begun.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// Sets a program up and runs it until it ends or a signal comes.
+pub(super) fn process(setup: impl Future<Output = anyhow::Result<Ready>>) -> anyhow::Result<()> {
     system::log();
+    let program = |stop: CancellationToken| async move {
+        // A cluster that does not answer must not hold up the end, and half a setup is completed by the next one.
+        match stop.run_until_cancelled(setup).await {
+            Some(ready) => Box::pin(ready?.live(stop)).await,
+            None => Ok(()),
+        }
+    };
     system::runtime()?.block_on(async { ending::serve(program, Signals::new()?).await })
 }
 
+/// A program that is set up, and has not begun.
+pub(super) struct Ready {
+    operators: Operators,
+    /// The machines of the cluster, if they are played.
+    twin: Option<Twin>,
+    /// Where probes come in.
+    listen: Option<SocketAddr>,
+}
+
+impl Ready {
+    async fn live(self, stop: CancellationToken) -> anyhow::Result<()> {
+        let (admin, fence) = (self.operators.admin(), self.operators.fence());
+        let answers = admin.clone();
+        let probes = health::serve(self.listen, move |method, path| answers.respond(method, path));
+        let reconciling = async {
+            tokio::select! {
+                ended = self.operators.run(stop.clone()) => ended.map_err(Into::into),
+                failed = probes => failed,
+                never = announce(&admin, &fence) => match never {},
+            }
+        };
+        // Both end at the stop; the one that ends before ends the other.
+        let machines = async {
+            match self.twin {
+                Some(twin) => twin.run(stop.clone()).await.context("the simulated machines ended"),
+                None => Ok(()),
+            }
+        };
+        tokio::try_join!(reconciling, machines).map(drop)
+    }
+}
+
+/// Says when work begins: everything has been read once, and this process may write.
+async fn announce(admin: &Admin, fence: &Fence) -> Infallible {
+    let has_begun = || fence.is_leader() && admin.respond(&Method::GET, "/readyz").status().is_success();
+    while !has_begun() {
+        sleep(GLANCE).await;
+    }
+    say("Reconciling.");
+    pending().await
+}
+
 /// All operators.
-pub(super) async fn manager(arguments: &Manager, stop: CancellationToken) -> anyhow::Result<()> {
+pub(super) async fn manager(arguments: &Manager) -> anyhow::Result<Ready> {
     let place = &arguments.place;
     let client = connect(place.kubeconfig.as_deref(), place.context.as_deref()).await?;
     if !arguments.no_setup {
@@ -44,20 +102,20 @@ pub(super) async fn manager(arguments: &Manager, stop: CancellationToken) -> any
     if let Some(relay) = arguments.hosted_relay {
         settings.reach = relay::through(relay);
     }
-    if !arguments.twin {
-        return serve(place, operators(client, &settings, Roles::All), stop).await;
-    }
-    let of_twin = on_cluster.twin_settings(&settings);
-    let twin = on_cluster.twin(client.clone(), of_twin, &mut settings);
-    say("Playing the machines of the cluster.");
-    let all = serve(place, operators(client, &settings, Roles::All), stop.clone());
-    // Both end at the stop; the one that ends before ends the other.
-    let machines = async { twin.run(stop.clone()).await.context("the simulated machines ended") };
-    tokio::try_join!(all, machines).map(drop)
+    let twin = arguments.twin.then(|| {
+        let of_twin = on_cluster.twin_settings(&settings);
+        say("Playing the machines of the cluster.");
+        on_cluster.twin(client.clone(), of_twin, &mut settings)
+    });
+    Ok(Ready {
+        operators: operators(client, &settings, Roles::All),
+        twin,
+        listen: place.listen,
+    })
 }
 
 /// The controllers of machines, as the account that this process has.
-pub(super) async fn machine_controller(arguments: &MachineController, stop: CancellationToken) -> anyhow::Result<()> {
+pub(super) async fn machine_controller(arguments: &MachineController) -> anyhow::Result<Ready> {
     let place = &arguments.place;
     let client = connect(place.kubeconfig.as_deref(), place.context.as_deref()).await?;
     let on_cluster = OnCluster {
@@ -73,11 +131,15 @@ pub(super) async fn machine_controller(arguments: &MachineController, stop: Canc
     if let Some(relay) = arguments.hosted_relay {
         settings.reach = relay::through(relay);
     }
-    serve(place, operators(client, &settings, Roles::Machines), stop).await
+    Ok(Ready {
+        operators: operators(client, &settings, Roles::Machines),
+        twin: None,
+        listen: place.listen,
+    })
 }
 
 /// One operator of one control plane, as the account that this process has.
-pub(super) async fn tenant(place: &Place, roles: Roles, stop: CancellationToken) -> anyhow::Result<()> {
+pub(super) async fn tenant(place: &Place, roles: Roles) -> anyhow::Result<Ready> {
     let client = connect(place.kubeconfig.as_deref(), place.context.as_deref()).await?;
     let on_cluster = OnCluster {
         image: super::DEFAULT_IMAGE.to_owned(),
@@ -87,18 +149,11 @@ pub(super) async fn tenant(place: &Place, roles: Roles, stop: CancellationToken)
     settings.identity_mode = IdentityMode::Own;
     let (namespace, name) = roles.account();
     settings.lease = Some(LeaseSettings::new(namespace, name, settings.instance.clone()));
-    serve(place, operators(client, &settings, roles), stop).await
-}
-
-/// Runs a manager, with its probes.
-async fn serve(place: &Place, operators: Operators, stop: CancellationToken) -> anyhow::Result<()> {
-    let admin = operators.admin();
-    let probes = health::serve(place.listen, move |method, path| admin.respond(method, path));
-    say("Reconciling.");
-    tokio::select! {
-        ended = operators.run(stop) => ended.map_err(Into::into),
-        failed = probes => failed,
-    }
+    Ok(Ready {
+        operators: operators(client, &settings, roles),
+        twin: None,
+        listen: place.listen,
+    })
 }
 
 /// Progress for people. Nobody may be listening.
