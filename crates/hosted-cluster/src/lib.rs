@@ -10,7 +10,8 @@
 //! ```
 //!
 //! Decisions are functions from values to values; `dereference`, `apply`, `components`, visits to other clusters and the
-//! carrying out of a deletion are all that touches a client.
+//! carrying out of a deletion are all that touches a client. Beside all that, `without_effect` says on objects of some
+//! kinds that nothing acts on them.
 
 mod apply;
 mod build;
@@ -41,6 +42,7 @@ mod triggers;
 mod user_ids;
 mod validate;
 mod verifying_keys;
+mod without_effect;
 
 use std::sync::Once;
 
@@ -52,6 +54,7 @@ pub use self::{
     names::{control_plane_namespace, secrets_beside},
     settings::{HostedClusterSettings, ManagementNetworks, ServedKinds},
     validate::rules,
+    without_effect::register_without_effect,
 };
 use self::{elsewhere::Elsewhere, reconciler::HostedClusters, stores::Stores, user_ids::UserIds};
 

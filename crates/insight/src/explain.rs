@@ -85,6 +85,19 @@ impl UnusedFields {
     }
 }
 
+/// An object of a kind that nothing acts on.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UnusedObject {
+    /// Which object.
+    pub object: Reference,
+    /// What it would do; completes "it would".
+    pub would: &'static str,
+    /// What to do instead; empty where there is nothing.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub instead: &'static str,
+}
+
 /// Why something waits, or that nothing does.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -100,6 +113,9 @@ pub struct Explanation {
     /// What is asked for in vain: fields that are set, and that nothing acts on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unused: Vec<UnusedFields>,
+    /// The same of whole objects: those of kinds that nothing acts on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unused_objects: Vec<UnusedObject>,
     /// What was looked at.
     pub looked: Vec<Looked>,
     /// What could not be.
@@ -123,8 +139,18 @@ pub fn explain_cluster(scene: &Scene, namespace: &str, name: &str) -> Option<Exp
         .collect();
     Some(Explanation {
         unused,
+        unused_objects: unused_objects(scene),
         ..walk.end(cluster.reference(), links)
     })
+}
+
+fn unused_objects(scene: &Scene) -> Vec<UnusedObject> {
+    let told = scene.idle().iter().map(|(kind, object)| UnusedObject {
+        object: object.reference(),
+        would: kind.would,
+        instead: kind.instead,
+    });
+    told.collect()
 }
 
 /// Explains a pool; none where there is no such pool.

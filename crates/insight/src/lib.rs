@@ -23,7 +23,7 @@ mod walk;
 
 pub use self::{
     cause::{Cause, Weight},
-    explain::{Explanation, Link, Looked, Outcome, UnusedFields, explain_cluster, explain_pool},
+    explain::{Explanation, Link, Looked, Outcome, UnusedFields, UnusedObject, explain_cluster, explain_pool},
     kind::{Kind, Served},
     object::{Object, Reference},
     rule::{RULES, Rule},

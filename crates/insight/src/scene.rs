@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
+use hyperplane_api::unused::UnusedKind;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -66,6 +67,7 @@ pub struct Scene {
     /// The moment.
     pub now: Timestamp,
     lists: BTreeMap<(Kind, Place), Result<Vec<Object>, String>>,
+    idle: Vec<(&'static UnusedKind, Object)>,
 }
 
 impl Scene {
@@ -74,23 +76,33 @@ impl Scene {
         Self {
             now,
             lists: BTreeMap::new(),
+            idle: Vec::new(),
         }
     }
 
     /// Adds a list that was read. Members of lists do not say their kind: it is added.
     pub fn add(&mut self, kind: Kind, place: Place, objects: impl IntoIterator<Item = Value>) {
-        let named = objects.into_iter().map(|mut value| {
-            if let Some(fields) = value.as_object_mut() {
-                fields.insert("kind".to_owned(), kind.name().into());
-            }
-            Object::new(value)
-        });
+        let named = objects.into_iter().map(|value| named(value, kind.name()));
         self.lists.insert((kind, place), Ok(named.collect()));
     }
 
     /// Adds a list that could not be read.
     pub fn add_unread(&mut self, kind: Kind, place: Place, why: &str) {
         self.lists.insert((kind, place), Err(why.to_owned()));
+    }
+
+    /// Adds objects of a cluster, or of all clusters, that nothing acts on. Nothing waits for them, so nobody has to be told
+    /// when they could not be read.
+    pub fn add_idle(&mut self, kind: &'static UnusedKind, objects: impl IntoIterator<Item = Value>) {
+        let objects = objects
+            .into_iter()
+            .map(|value| (kind, named(value, (kind.definition)().kind)));
+        self.idle.extend(objects);
+    }
+
+    /// Objects that nothing acts on.
+    pub(crate) fn idle(&self) -> &[(&'static UnusedKind, Object)] {
+        &self.idle
     }
 
     /// The objects of a kind at a place, or that they are not known.
@@ -131,6 +143,14 @@ impl Scene {
             })
         })
     }
+}
+
+/// An object that says its kind.
+fn named(mut value: Value, kind: &str) -> Object {
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert("kind".to_owned(), kind.into());
+    }
+    Object::new(value)
 }
 
 /// The namespace of the control plane of a cluster. It follows from names alone.

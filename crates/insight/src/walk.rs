@@ -156,6 +156,7 @@ impl<'a> Walk<'a> {
             links,
             causes,
             unused: Vec::new(),
+            unused_objects: Vec::new(),
             looked: counts.into_iter().map(|(kind, count)| Looked { kind, count }).collect(),
             unread,
         }

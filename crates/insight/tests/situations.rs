@@ -103,6 +103,7 @@ const EXPECTED: &[(&str, Outcome, &[&str])] = &[
     ("starting", Outcome::Progresses, &["Starting"]),
     ("unschedulable", Outcome::Held, &["Unschedulable"]),
     ("unused_fields", Outcome::Nothing, &[]),
+    ("unused_kinds", Outcome::Nothing, &[]),
     ("version_skew", Outcome::Held, &["VersionSkew"]),
     ("volume_pending", Outcome::Held, &["VolumePending"]),
 ];

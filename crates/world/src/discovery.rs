@@ -1,12 +1,15 @@
 //! What a management cluster tells of itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use hyperplane_api::infrastructure::{
-    agent_cluster::AgentCluster,
-    agent_machine::{AgentMachine, AgentMachineTemplate},
-    kubevirt_cluster::KubevirtCluster,
-    kubevirt_machine::{KubevirtMachine, KubevirtMachineTemplate},
+use hyperplane_api::{
+    infrastructure::{
+        agent_cluster::AgentCluster,
+        agent_machine::{AgentMachine, AgentMachineTemplate},
+        kubevirt_cluster::KubevirtCluster,
+        kubevirt_machine::{KubevirtMachine, KubevirtMachineTemplate},
+    },
+    unused,
 };
 use hyperplane_component_driver::Facts;
 use hyperplane_hosted_cluster::{ManagementNetworks, ServedKinds};
@@ -41,6 +44,8 @@ pub struct Surroundings {
     pub is_openshift: bool,
     /// Which kinds it has that not every cluster has.
     pub served: ServedKinds,
+    /// The definitions that it has of kinds that nothing acts on, by their names.
+    pub without_effect: BTreeSet<String>,
     /// Which kinds of machine templates it has.
     pub templates: ServedTemplates,
     /// Which kinds of infrastructure machines it has.
@@ -79,6 +84,7 @@ pub async fn surroundings(client: &Client) -> Result<Surroundings, Failure> {
             agent: serves::<AgentCluster>(client, &groups).await?,
             service_cidr: serves::<ServiceCIDR>(client, &groups).await?,
         },
+        without_effect: without_effect(client, &groups).await?,
         templates: ServedTemplates {
             kubevirt: serves::<KubevirtMachineTemplate>(client, &groups).await?,
             agent: serves::<AgentMachineTemplate>(client, &groups).await?,
@@ -130,13 +136,27 @@ async fn has_cluster_api(client: &Client) -> Result<bool, Failure> {
 }
 
 async fn serves<K: Kind>(client: &Client, groups: &Groups) -> Result<bool, Failure> {
-    let version = K::version(&());
-    let versions = groups.get(K::group(&()).as_ref());
-    if !versions.is_some_and(|versions| versions.iter().any(|found| *found == version)) {
+    lists(client, groups, &K::group(&()), &K::version(&()), &K::plural(&())).await
+}
+
+async fn without_effect(client: &Client, groups: &Groups) -> Result<BTreeSet<String>, Failure> {
+    let mut names = BTreeSet::new();
+    for row in unused::KINDS {
+        let kind = (row.definition)();
+        if lists(client, groups, kind.group, kind.version, kind.plural).await? {
+            names.insert(kind.name());
+        }
+    }
+    Ok(names)
+}
+
+async fn lists(client: &Client, groups: &Groups, group: &str, version: &str, plural: &str) -> Result<bool, Failure> {
+    let versions = groups.get(group);
+    if !versions.is_some_and(|versions| versions.iter().any(|found| found == version)) {
         return Ok(false);
     }
-    let list = client.list_api_group_resources(&K::api_version(&())).await?;
-    Ok(list.resources.iter().any(|resource| resource.name == K::plural(&())))
+    let list = client.list_api_group_resources(&format!("{group}/{version}")).await?;
+    Ok(list.resources.iter().any(|resource| resource.name == plural))
 }
 
 /// API groups, with their versions.
@@ -215,12 +235,18 @@ mod tests {
             ..ServedKinds::default()
         };
         assert_eq!(before.served, bare);
+        assert!(before.without_effect.is_empty());
         assert!(before.machines.is_empty() && before.templates == ServedTemplates::default());
         set_up(&client, MachineManager::Hyperplane).await.unwrap();
         let after = surroundings(&client).await.unwrap();
         assert_eq!(after.served, ServedKinds::ALL);
         assert_eq!(after.templates, ServedTemplates::ALL);
         assert_eq!(after.machines, InfrastructureKind::ALL);
+        let has = |name: &str| after.without_effect.contains(name);
+        assert!(has(
+            "certificaterevocationrequests.certificates.hypershift.openshift.io"
+        ));
+        assert!(!has("hcpetcdbackups.hypershift.openshift.io"), "its gate is closed");
         assert!(!after.has_cluster_api);
         assert!(!after.is_openshift && after.platform.is_none() && after.networks.ingress.is_none());
     }

@@ -163,6 +163,7 @@ fn add_all(manager: &mut Manager, settings: &OperatorSettings) {
         entropy: settings.entropy.clone(),
     };
     hyperplane_hosted_cluster::register(manager, of_operator);
+    hyperplane_hosted_cluster::register_without_effect(manager, &settings.surroundings.without_effect);
     add_control_plane(manager, settings, Scope::Everywhere, None);
     add_pki(manager, settings, Scope::Everywhere);
     add_config(manager, settings, Scope::Everywhere, None);

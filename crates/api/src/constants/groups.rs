@@ -2,6 +2,14 @@
 
 /// HyperShift's kinds.
 pub const HYPERSHIFT: &str = "hypershift.openshift.io";
+/// HyperShift's kinds about audit logs.
+pub const AUDIT_LOG_PERSISTENCE: &str = "auditlogpersistence.hypershift.openshift.io";
+/// HyperShift's kinds about break-glass certificates.
+pub const BREAK_GLASS: &str = "certificates.hypershift.openshift.io";
+/// HyperShift's kinds about nodes of Karpenter.
+pub const KARPENTER: &str = "karpenter.hypershift.openshift.io";
+/// HyperShift's kinds about the size of control planes.
+pub const SCHEDULING: &str = "scheduling.hypershift.openshift.io";
 /// Our own kinds.
 pub const HYPERPLANE: &str = "hyperplane.dev";
 /// Cluster API.

@@ -89,5 +89,8 @@ pub const NETWORK_PLUGIN_MISSING: Reason = Reason("NetworkPluginMissing");
 /// On HostedCluster and NodePool, while fields are set that nothing acts on: True, and the message names them.
 pub const UNUSED_FIELDS: ConditionType = ConditionType("UnusedFields");
 
+/// On objects of kinds that nothing acts on: True, and the message says what to do instead.
+pub const WITHOUT_EFFECT: ConditionType = ConditionType("WithoutEffect");
+
 /// Nothing acts on what is asked for.
 pub const NOT_ACTED_ON: Reason = Reason("NotActedOn");

@@ -1,9 +1,11 @@
-//! Fields of HyperShift's specs that nothing of ours acts on: they are taken, kept and handed on, and have no effect.
+//! Fields of HyperShift's specs, and whole kinds, that nothing of ours acts on: they are taken, kept and handed on, and
+//! have no effect.
 //!
-//! The table says it once, for the conditions of the operators, for `hyperplane explain` and for the documentation. A
-//! field leaves the table with the change that acts on it. What is refused, or told in a condition of its own, is not in
-//! it.
+//! The tables say it once, for the conditions of the operators, for `hyperplane explain` and for the documentation. A
+//! field or a kind leaves its table with the change that acts on it. What is refused, or told in a condition of its own,
+//! is in none of them.
 
+mod kinds;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -11,7 +13,10 @@ mod tests;
 use serde::Serialize;
 use serde_json::Value;
 
-pub use self::table::{HOSTED_CLUSTER, NODE_POOL};
+pub use self::{
+    kinds::{KINDS, UnusedKind},
+    table::{HOSTED_CLUSTER, NODE_POOL},
+};
 
 /// A field that nothing acts on.
 #[derive(Debug, PartialEq, Eq)]

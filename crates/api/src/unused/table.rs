@@ -39,7 +39,7 @@ fields! {
     "spec.operatorConfiguration.ingressOperator" => "publish the default ingress controller",
         instead "set up the ingress controller where you install it";
     "spec.autoNode" => "make nodes as workloads need them",
-        instead "make a NodePool with spec.autoScaling";
+        instead "make NodePools and scale them";
     "spec.monitoring" => "choose which metrics of the control plane are collected and forwarded";
     "spec.olmCatalogPlacement" quiet "management" => "run catalogues of operators on the nodes of the cluster";
     "spec.fips" => "have nodes use only cryptography that FIPS allows",

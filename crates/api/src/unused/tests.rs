@@ -101,6 +101,40 @@ fn anything_can_be_looked_at() {
 }
 
 #[test]
+fn every_kind_is_one_that_is_defined_and_stands_once() {
+    let defined: BTreeSet<String> = crate::KINDS.iter().map(|kind| kind().name()).collect();
+    let mut seen = BTreeSet::new();
+    for row in KINDS {
+        let name = (row.definition)().name();
+        assert!(defined.contains(&name), "{name} is not among the kinds");
+        assert!(seen.insert(name.clone()), "{name} stands twice");
+        let found = UnusedKind::named(&name).unwrap();
+        assert_eq!(found.would, row.would);
+        assert!(found.message().contains(row.would) && found.message().contains(row.instead));
+    }
+    for used in [
+        "hostedclusters.hypershift.openshift.io",
+        "distributionreleases.hyperplane.dev",
+    ] {
+        assert!(defined.contains(used), "{used} is not among the kinds");
+        assert!(UnusedKind::named(used).is_none(), "{used} is acted on");
+    }
+}
+
+#[test]
+fn the_documentation_lists_every_kind() {
+    let page = include_str!("../../../../docs/unused-fields.md");
+    for row in KINDS {
+        let kind = (row.definition)();
+        let line = format!(
+            "| `{}` | `{}` | {} | {} |",
+            kind.kind, kind.group, row.would, row.instead
+        );
+        assert!(page.contains(&line), "docs/unused-fields.md lacks: {line}");
+    }
+}
+
+#[test]
 fn the_documentation_lists_every_field() {
     let page = include_str!("../../../../docs/unused-fields.md");
     for field in HOSTED_CLUSTER.iter().chain(NODE_POOL) {

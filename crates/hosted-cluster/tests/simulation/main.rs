@@ -15,4 +15,5 @@ mod recovery;
 mod samples;
 mod surroundings;
 mod tenants;
+mod without_effect;
 mod world;

@@ -62,7 +62,8 @@ async fn explain(about: About, arguments: &Named) -> anyhow::Result<(Explanation
     let namespace = arguments.namespace.as_str();
     let name = arguments.name.as_deref().unwrap_or_default();
     let cluster = async || -> anyhow::Result<(Scene, Option<Explanation>)> {
-        let scene = looking.cluster(namespace, name).await?;
+        let mut scene = looking.cluster(namespace, name).await?;
+        looking.idle(&mut scene, namespace, name).await;
         let explanation = explain_cluster(&scene, namespace, name);
         Ok((scene, explanation))
     };

@@ -3,7 +3,11 @@
 
 use std::time::Duration;
 
-use hyperplane_api::constants::objects::keys;
+use hyperplane_api::{
+    constants::objects::keys,
+    resource::{KindDefinition, Scope},
+    unused,
+};
 use hyperplane_hosted_cluster::control_plane_namespace;
 use hyperplane_insight::{Kind, Place, Scene, Served};
 use hyperplane_runtime::Reach;
@@ -125,6 +129,23 @@ impl Looking {
         }
     }
 
+    /// Adds what nothing acts on of what there is for a cluster, or for all of them. What cannot be read says nothing.
+    pub(crate) async fn idle(&self, scene: &mut Scene, namespace: &str, name: &str) {
+        let plane = control_plane_namespace(namespace, name);
+        let mut tasks = JoinSet::new();
+        for (place, kind) in unused::KINDS.iter().enumerate() {
+            let definition = (kind.definition)();
+            let namespace = (definition.scope == Scope::Namespaced).then_some(plane.as_str());
+            let api = dynamic(&self.client, &resource_of(&definition), namespace);
+            tasks.spawn(async move { (place, bounded(listed(&api)).await) });
+        }
+        let mut lists = tasks.join_all().await;
+        lists.sort_by_key(|(place, _)| *place);
+        for (place, objects) in lists {
+            scene.add_idle(&unused::KINDS[place], objects.unwrap_or_default());
+        }
+    }
+
     /// The lists of the hosted cluster, with the kubeconfig that its administrator has.
     async fn inside(&self, namespace: &str, name: &str, plane: &str) -> Vec<Listed> {
         let kinds = || Kind::ALL.iter().copied().filter(|kind| kind.served() == Served::Inside);
@@ -194,23 +215,43 @@ fn resource(kind: Kind) -> ApiResource {
     }
 }
 
-fn api(client: &Client, kind: Kind, namespace: Option<&str>) -> Api<DynamicObject> {
-    match namespace {
-        Some(namespace) => Api::namespaced_with(client.clone(), namespace, &resource(kind)),
-        None => Api::all_with(client.clone(), &resource(kind)),
+fn resource_of(definition: &KindDefinition) -> ApiResource {
+    ApiResource {
+        group: definition.group.to_owned(),
+        version: definition.version.to_owned(),
+        api_version: format!("{}/{}", definition.group, definition.version),
+        kind: definition.kind.to_owned(),
+        plural: definition.plural.to_owned(),
     }
+}
+
+fn api(client: &Client, kind: Kind, namespace: Option<&str>) -> Api<DynamicObject> {
+    dynamic(client, &resource(kind), namespace)
+}
+
+fn dynamic(client: &Client, resource: &ApiResource, namespace: Option<&str>) -> Api<DynamicObject> {
+    match namespace {
+        Some(namespace) => Api::namespaced_with(client.clone(), namespace, resource),
+        None => Api::all_with(client.clone(), resource),
+    }
+}
+
+async fn listed(api: &Api<DynamicObject>) -> anyhow::Result<Vec<Value>> {
+    let objects = api.list(&ListParams::default()).await?.items;
+    let values = objects.into_iter().map(serde_json::to_value);
+    Ok(values.collect::<Result<_, _>>()?)
 }
 
 /// All objects of a kind. Of a kind that is not served there are none; clusters are what this is all about, though.
 async fn list(client: &Client, kind: Kind, namespace: Option<&str>) -> anyhow::Result<Vec<Value>> {
-    let listed = api(client, kind, namespace).list(&ListParams::default()).await;
-    let objects = match listed {
-        Ok(listed) => listed.items,
-        Err(kube::Error::Api(status)) if status.code == 404 && kind != Kind::HostedCluster => Vec::new(),
-        Err(error) => return Err(error.into()),
+    let is_not_served = |error: &anyhow::Error| {
+        let known = error.downcast_ref::<kube::Error>();
+        matches!(known, Some(kube::Error::Api(status)) if status.code == 404)
     };
-    let values = objects.into_iter().map(serde_json::to_value);
-    Ok(values.collect::<Result<_, _>>()?)
+    match listed(&api(client, kind, namespace)).await {
+        Err(error) if is_not_served(&error) && kind != Kind::HostedCluster => Ok(Vec::new()),
+        found => found,
+    }
 }
 
 /// One object, if it is there. A kind that is not served is told.

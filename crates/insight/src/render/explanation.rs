@@ -11,7 +11,7 @@ use super::{
 use crate::{
     age,
     cause::{Cause, Weight},
-    explain::{Explanation, Link, Looked, Outcome, UnusedFields},
+    explain::{Explanation, Link, Looked, Outcome},
     object::Reference,
     scene::Unread,
 };
@@ -29,9 +29,9 @@ pub fn explanation(explanation: &Explanation, now: Timestamp, look: Look) -> Str
         page.title("CAUSES");
         causes(&mut page, &explanation.causes, now);
     }
-    if !explanation.unused.is_empty() {
+    if asks_in_vain(explanation) {
         page.title("WITHOUT EFFECT");
-        unused(&mut page, &explanation.unused);
+        unused(&mut page, explanation);
     }
     page.blank();
     let looked: Vec<String> = explanation.looked.iter().map(counted).collect();
@@ -43,24 +43,29 @@ pub fn explanation(explanation: &Explanation, now: Timestamp, look: Look) -> Str
     page.finish()
 }
 
-/// Fields that nothing acts on, with what to do instead.
-fn unused(page: &mut Page, unused: &[UnusedFields]) {
-    let (indent, deeper) = ("  ", "     ");
-    for of_object in unused {
+fn asks_in_vain(explanation: &Explanation) -> bool {
+    !(explanation.unused.is_empty() && explanation.unused_objects.is_empty())
+}
+
+/// Fields and objects that nothing acts on, with what to do instead.
+fn unused(page: &mut Page, explanation: &Explanation) {
+    for of_object in &explanation.unused {
         for field in &of_object.fields {
-            let spans = [
-                Span::new(format!("{}:", of_object.object), Paint::Bold),
-                Span::plain(format!("{} would {}", field.path, field.would)),
-            ];
-            page.words(indent, deeper, &spans);
-            if !field.instead.is_empty() {
-                page.words(
-                    deeper,
-                    deeper,
-                    &[Span::plain(format!("→ {}.", sentence(field.instead)))],
-                );
-            }
+            let would = format!("{} would {}", field.path, field.would);
+            in_vain(page, &of_object.object, would, field.instead);
         }
+    }
+    for idle in &explanation.unused_objects {
+        in_vain(page, &idle.object, format!("it would {}", idle.would), idle.instead);
+    }
+}
+
+fn in_vain(page: &mut Page, object: &Reference, would: String, instead: &str) {
+    let (indent, deeper) = ("  ", "     ");
+    let spans = [Span::new(format!("{object}:"), Paint::Bold), Span::plain(would)];
+    page.words(indent, deeper, &spans);
+    if !instead.is_empty() {
+        page.words(deeper, deeper, &[Span::plain(format!("→ {}.", sentence(instead)))]);
     }
 }
 
@@ -95,7 +100,7 @@ fn verdict(explanation: &Explanation) -> (String, Paint) {
     let about = &explanation.about;
     let held = explanation.causes.iter().filter(|cause| cause.weight == Weight::Holds);
     match (explanation.outcome, held.count()) {
-        (Outcome::Nothing, _) if !explanation.unused.is_empty() => (
+        (Outcome::Nothing, _) if asks_in_vain(explanation) => (
             format!("Nothing is waiting: {about} is as it is asked for, but for what has no effect."),
             Paint::Good,
         ),

@@ -8,6 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use hyperplane_api::unused;
 use hyperplane_insight::{Kind, Place, Scene, Served};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -160,6 +161,14 @@ impl Situation {
                     None => scene.add(*kind, place.clone(), self.at(*kind, &place)),
                 }
             }
+        }
+        for kind in unused::KINDS {
+            let definition = (kind.definition)();
+            let version = format!("{}/{}", definition.group, definition.version);
+            let objects = self.objects.iter();
+            let of_kind =
+                objects.filter(|object| object["kind"] == definition.kind && object["apiVersion"] == version.as_str());
+            scene.add_idle(kind, of_kind.cloned());
         }
         scene
     }

@@ -3,9 +3,13 @@
 use std::time::Duration;
 
 use hyperplane_api::{
+    audit_log_persistence::audit_log_persistence_config::AuditLogPersistenceConfig,
+    certificates::certificate_revocation_request::CertificateRevocationRequest,
     constants::{annotations, ours},
     hyperplane::distribution_release::DistributionRelease,
-    hypershift::{hosted_cluster::HostedCluster, node_pool::NodePool},
+    hypershift::{etcd_backup::HCPEtcdBackup, hosted_cluster::HostedCluster, node_pool::NodePool},
+    karpenter::openshift_ec2_node_class::OpenshiftEC2NodeClass,
+    scheduling::cluster_sizing_configuration::ClusterSizingConfiguration,
 };
 use hyperplane_twin::{Fault, FaultKind, FaultSelector};
 use hyperplane_world::MachineManager;
@@ -113,7 +117,25 @@ pub async fn of_changes(record: &Record) {
         sleep(WHILE).await;
     }
     dedicate(&site).await;
+    in_vain(&site).await;
     site.end().await;
+}
+
+/// Somebody makes what nothing acts on, and is told so.
+async fn in_vain(site: &Site) {
+    let storage = json!({"storageType": "S3", "s3": {"bucket": "backups", "region": "eu-west-1", "keyPrefix": "one",
+        "credentials": {"name": "aws"}}});
+    let backup = json!({"metadata": {"name": "one"}, "spec": {"storage": storage}});
+    site.create::<HCPEtcdBackup>(Some(USERS), backup).await;
+    let revocation = json!({"metadata": {"name": "one"}, "spec": {"signerClass": "sre-break-glass"}});
+    site.create::<CertificateRevocationRequest>(Some(USERS), revocation)
+        .await;
+    let sizes = json!({"metadata": {"name": "cluster"}, "spec": {"sizes": [{"name": "all", "criteria": {"from": 0}}]}});
+    site.create::<ClusterSizingConfiguration>(None, sizes).await;
+    let logs = json!({"metadata": {"name": "cluster"}, "spec": {"enabled": true}});
+    site.create::<AuditLogPersistenceConfig>(None, logs).await;
+    let class = json!({"metadata": {"name": "one"}, "spec": {"ipAddressAssociation": "SubnetDefault"}});
+    site.create::<OpenshiftEC2NodeClass>(None, class).await;
 }
 
 /// The operators of the cluster move to its namespace and back again.

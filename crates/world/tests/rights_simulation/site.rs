@@ -3,7 +3,7 @@
 
 use std::{ops::Deref, time::Duration};
 
-use hyperplane_api::hypershift::node_pool::NodePool;
+use hyperplane_api::{hypershift::node_pool::NodePool, schema::FeatureSet};
 use hyperplane_install::{Options, Program};
 use hyperplane_runtime::{IdentityMode, LeaseSettings};
 use hyperplane_twin::{Faults, HEARTBEAT};
@@ -80,6 +80,7 @@ impl Site {
         sleep(Duration::from_secs(10)).await;
         let options = Options {
             machines,
+            feature_set: FeatureSet::TechPreviewNoUpgrade,
             ..Options::default()
         };
         furnish(&ground.embedded.administrator(), &options).await.unwrap();

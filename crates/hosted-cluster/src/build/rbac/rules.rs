@@ -80,8 +80,24 @@ pub fn manager_rules() -> Vec<PolicyRule> {
             ..rule("", &["serviceaccounts"], &["impersonate"])
         },
     ]);
+    rules.extend(without_effect_rules());
     rules.extend(event_rules());
     rules
+}
+
+/// Objects of kinds that nothing acts on are looked at, to say so on them.
+fn without_effect_rules() -> impl Iterator<Item = PolicyRule> {
+    let kinds = [
+        (groups::AUDIT_LOG_PERSISTENCE, "auditlogpersistenceconfigs"),
+        (groups::BREAK_GLASS, "certificaterevocationrequests"),
+        (groups::HYPERSHIFT, "hcpetcdbackups"),
+        (groups::KARPENTER, "openshiftec2nodeclasses"),
+        (groups::SCHEDULING, "clustersizingconfigurations"),
+    ];
+    kinds.into_iter().flat_map(|(group, plural)| {
+        let status = format!("{plural}/status");
+        [rule(group, &[plural], WATCH), rule(group, &[&status], REPORT)]
+    })
 }
 
 fn tenant_accounts() -> Vec<String> {
