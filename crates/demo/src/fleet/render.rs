@@ -1,5 +1,7 @@
 //! A fleet in eighty columns. Pure.
 
+use std::time::Duration;
+
 use super::{Answers, Counts, FleetOutcome};
 use crate::{
     outcome::Ending,
@@ -68,7 +70,8 @@ fn answers(answers: &Answers) -> Vec<String> {
     if answers.asked == 0 {
         return Vec::new();
     }
-    let [p50, p99, slowest] = [answers.p50, answers.p99, answers.slowest].map(|took| took.as_millis());
+    let milliseconds = |took: Duration| format!("{:.1} ms", took.as_secs_f64() * 1_000.0);
+    let [p50, p99, slowest] = [answers.p50, answers.p99, answers.slowest].map(milliseconds);
     let failed = match answers.failed {
         0 => String::new(),
         failed => format!(", {failed} of them errors"),
@@ -76,9 +79,7 @@ fn answers(answers: &Answers) -> Vec<String> {
     let asked = answers.asked;
     paragraph(
         0,
-        &format!(
-            "The API answered meanwhile in p50 {p50} ms, p99 {p99} ms, at most {slowest} ms ({asked} times{failed})."
-        ),
+        &format!("The API answered meanwhile in p50 {p50}, p99 {p99}, at most {slowest} ({asked} times{failed})."),
     )
 }
 
@@ -101,8 +102,6 @@ fn ending(ending: &Ending) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::{
         fleet::{FleetPlan, Numbers},
@@ -130,7 +129,7 @@ mod tests {
             answers: Answers {
                 asked: 90,
                 failed: 0,
-                p50: Duration::from_millis(3),
+                p50: Duration::from_micros(300),
                 p99: Duration::from_millis(40),
                 slowest: Duration::from_millis(55),
             },
@@ -151,14 +150,14 @@ mod tests {
         let version = FleetPlan::new(1, 1, 1).unwrap().version.number;
         let expected = format!(
             "150 of 200 clusters at {version} with 3 nodes each, in 90.0s.\nPer cluster: p50 5.1s, p99 8.3s, slowest 9.0s; \
-             16 at a time.\nThe API answered meanwhile in p50 3 ms, p99 40 ms, at most 55 ms (90 times).\n"
+             16 at a time.\nThe API answered meanwhile in p50 0.3 ms, p99 40.0 ms, at most 55.0 ms (90\ntimes).\n"
         );
         assert_eq!(outcome_text(&outcome(Ending::Played), Style::default()), expected);
         assert!(!outcome(Ending::Played).is_success());
         let mut refused = outcome(Ending::Played);
         refused.answers.failed = 2;
         let told = outcome_text(&refused, Style::default());
-        assert!(told.contains("(90 times, 2 of\nthem errors)."), "{told}");
+        assert!(told.contains("(90\ntimes, 2 of them errors)."), "{told}");
         let late = Ending::TimedOut {
             seconds: 60,
             missing: vec!["cluster f001: ".to_owned() + &"word ".repeat(40)],
