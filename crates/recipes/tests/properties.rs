@@ -251,7 +251,7 @@ fn what_is_made_beside_a_cluster_has_a_name_that_is_known() {
     let manifests = cook_line(line).unwrap_or_else(|problems| panic!("{problems:#?}"));
     let names = |kind: &str| -> Vec<&str> {
         let made = manifests.objects.iter().filter(|manifest| manifest.kind() == kind);
-        made.map(|manifest| manifest.name()).collect()
+        made.map(hyperplane_recipes::Manifest::name).collect()
     };
     assert_eq!(names("Secret"), secrets_beside("blue"));
     assert_eq!(names("ConfigMap"), config_maps_beside("blue"));
