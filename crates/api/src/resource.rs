@@ -4,6 +4,7 @@
 //! kube's own derive cannot say that a spec is optional, that a kind or a field belongs to a feature set, or
 //! that a root carries rules, so the kinds of this product are declared here.
 
+use hyperplane_objects::Kind;
 use serde_json::Value;
 
 use crate::schema::{FeatureGate, FeatureSet, Rule};
@@ -110,7 +111,7 @@ pub struct KindDefinition {
     /// Whether the status is a subresource.
     pub status_subresource: bool,
     /// Reads a document as this kind and writes it again: what a controller of this release keeps of it.
-    pub round_trip: fn(Value) -> serde_json::Result<Value>,
+    pub round_trip: fn(&Value) -> serde_json::Result<Value>,
 }
 
 impl KindDefinition {
@@ -134,7 +135,7 @@ impl KindDefinition {
             spec: |_| Value::Null,
             status: None,
             status_subresource: true,
-            round_trip: Ok,
+            round_trip: |document| Ok(document.clone()),
         }
     }
 
@@ -151,11 +152,11 @@ pub trait Defined {
 }
 
 /// Reads a document as `K` and writes it again.
-pub(crate) fn round_trip<K>(document: Value) -> serde_json::Result<Value>
+pub(crate) fn round_trip<K>(document: &Value) -> serde_json::Result<Value>
 where
-    K: serde::de::DeserializeOwned + serde::Serialize,
+    K: Kind,
 {
-    serde_json::to_value(serde_json::from_value::<K>(document)?)
+    K::from_json(document)?.to_json()
 }
 
 /// Declares a kind. The word before the type of the spec says how the wire treats its absence: `required` is
@@ -261,35 +262,72 @@ macro_rules! custom_resource {
     };
     (@object optional { $(#[doc = $doc:literal])+ } $name:ident $spec:ty $(, $status:ty)?) => {
         $(#[doc = $doc])+
-        #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
+        #[derive(Clone, Debug, Default, PartialEq)]
         pub struct $name {
             /// Name, namespace, labels and the rest that every object has.
-            #[serde(default)]
             pub metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
             /// What is wanted.
-            #[serde(default)]
             pub spec: $spec,
             $(
                 /// What has been observed.
-                #[serde(default)]
                 pub status: Option<$status>,
             )?
         }
+
+        $crate::resource::custom_resource!(@reader #[serde(default)] $name $spec $(, $status)?);
     };
     (@object $presence:ident { $(#[doc = $doc:literal])+ } $name:ident $spec:ty $(, $status:ty)?) => {
         $(#[doc = $doc])+
-        #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+        #[derive(Clone, Debug, PartialEq)]
         pub struct $name {
             /// Name, namespace, labels and the rest that every object has.
-            #[serde(default)]
             pub metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
             /// What is wanted.
             pub spec: $spec,
             $(
                 /// What has been observed.
-                #[serde(default)]
                 pub status: Option<$status>,
             )?
+        }
+
+        $crate::resource::custom_resource!(@reader $name $spec $(, $status)?);
+    };
+    (@reader $(#[$absent:meta])? $name:ident $spec:ty $(, $status:ty)?) => {
+        impl hyperplane_objects::Kind for $name {
+            #[inline(never)]
+            fn from_json(json: &serde_json::Value) -> serde_json::Result<Self> {
+                #[derive(serde::Deserialize)]
+                struct Document {
+                    #[serde(default)]
+                    metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+                    $(#[$absent])?
+                    spec: $spec,
+                    $(
+                        #[serde(default)]
+                        status: Option<$status>,
+                    )?
+                }
+
+                let document: Document = hyperplane_objects::read(json)?;
+                Ok(Self {
+                    metadata: document.metadata,
+                    spec: document.spec,
+                    $(status: document.status as Option<$status>,)?
+                })
+            }
+
+            #[inline(never)]
+            fn to_json(&self) -> serde_json::Result<serde_json::Value> {
+                hyperplane_objects::write(self)
+            }
+        }
+
+        // Whatever the format, the reader of the whole type is compiled for one of them.
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let json = serde_json::Value::deserialize(deserializer)?;
+                hyperplane_objects::Kind::from_json(&json).map_err(serde::de::Error::custom)
+            }
         }
     };
     (@scope Namespaced) => { kube::core::NamespaceResourceScope };

@@ -11,7 +11,7 @@ use std::{
 use bytes::{Bytes, BytesMut};
 use futures::Stream;
 use http_body::{Body as HttpBody, Frame, SizeHint};
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
 use hyperplane_wire::Failure;
 
 use crate::limits::Limits;
@@ -67,22 +67,26 @@ impl HttpBody for Body {
     }
 }
 
+/// The body of a request, whatever the connection makes of it.
+pub(crate) struct RequestBody(UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>);
+
+impl RequestBody {
+    pub(crate) fn new<B>(body: B) -> Self
+    where
+        B: HttpBody<Data = Bytes> + Send + 'static,
+        B::Error: Into<Box<dyn Error + Send + Sync>>,
+    {
+        Self(body.map_err(Into::into).boxed_unsync())
+    }
+}
+
 /// Reads a request's body, up to the limit.
-pub(crate) async fn read<B>(body: B, limits: &Limits) -> Result<Bytes, Failure>
-where
-    B: HttpBody<Data = Bytes>,
-    B::Error: Into<Box<dyn Error + Send + Sync>>,
-{
+pub(crate) async fn read(body: RequestBody, limits: &Limits) -> Result<Bytes, Failure> {
     let collected = tokio::time::timeout(limits.body_patience, collect(body, limits.body_bytes)).await;
     collected.unwrap_or_else(|_| Err(Failure::bad_request("the body of the request did not arrive in time")))
 }
 
-async fn collect<B>(body: B, limit: usize) -> Result<Bytes, Failure>
-where
-    B: HttpBody<Data = Bytes>,
-    B::Error: Into<Box<dyn Error + Send + Sync>>,
-{
-    let mut body = std::pin::pin!(body);
+async fn collect(RequestBody(mut body): RequestBody, limit: usize) -> Result<Bytes, Failure> {
     let mut first = Bytes::new();
     let mut all = BytesMut::new();
     while let Some(frame) = body.frame().await {

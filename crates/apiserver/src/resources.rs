@@ -1,9 +1,6 @@
 //! From a request about a resource to the verb that it asks for, and from what the verb says to a response.
 
-use std::{
-    error::Error,
-    sync::{Arc, Mutex},
-};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use http::{Method, Response, StatusCode};
@@ -20,7 +17,7 @@ use hyperplane_wire::{
 };
 
 use crate::{
-    body::{self, Body},
+    body::{self, Body, RequestBody},
     call::Call,
     paths, reading,
     registry::Served,
@@ -38,16 +35,12 @@ const OF_THE_OBJECT: [&str; 5] = ["", "approval", "ephemeralcontainers", "resize
 const PLAIN_TEXT: &str = "text/plain";
 
 /// Answers a request about a resource.
-pub(crate) async fn answer<B>(
+pub(crate) async fn answer(
     server: &Server,
     asked: &Asked<'_>,
     user: &User,
-    body: B,
-) -> Result<Response<Body>, Failure>
-where
-    B: http_body::Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<Box<dyn Error + Send + Sync>>,
-{
+    body: RequestBody,
+) -> Result<Response<Body>, Failure> {
     let served = match find(server, asked) {
         Ok(served) => served,
         Err(Missing::Page) => return Ok(paths::not_found()),

@@ -6,6 +6,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
+use futures::{FutureExt as _, future::BoxFuture};
 use hyperplane_access::{
     Policy, Witness,
     authenticate::{Authenticator, ClientAuthorities, StaticTokens},
@@ -217,16 +218,19 @@ impl Server {
     }
 
     /// Creates what every cluster begins with. The writer must run.
-    pub async fn bootstrap(&self) -> Result<(), Failure> {
-        let is_new = self.core.store.snapshot().revision() == Revision::default();
-        bootstrap::run(&self.core, &self.front.address).await?;
-        // Who watched before a restart goes on where it was.
-        if is_new {
-            self.core
-                .floor
-                .store(self.core.store.snapshot().revision().0, Ordering::Relaxed);
+    pub fn bootstrap(&self) -> BoxFuture<'_, Result<(), Failure>> {
+        async move {
+            let is_new = self.core.store.snapshot().revision() == Revision::default();
+            bootstrap::run(&self.core, &self.front.address).await?;
+            // Who watched before a restart goes on where it was.
+            if is_new {
+                self.core
+                    .floor
+                    .store(self.core.store.snapshot().revision().0, Ordering::Relaxed);
+            }
+            Ok(())
         }
-        Ok(())
+        .boxed()
     }
 
     /// Ends watches, for a stop that lets other requests finish: [`Server::close`] would refuse their writes.
@@ -291,14 +295,17 @@ impl Controllers {
     }
 
     /// Runs until the token is cancelled or the server is closed.
-    pub async fn run(self, stop: CancellationToken) {
-        let core = &*self.server.core;
-        tokio::select! {
-            biased;
-            () = stop.cancelled() => {}
-            () = core.stop.cancelled() => {}
-            () = self.work(core) => {}
+    pub fn run(self, stop: CancellationToken) -> BoxFuture<'static, ()> {
+        async move {
+            let core = &*self.server.core;
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => {}
+                () = core.stop.cancelled() => {}
+                () = self.work(core) => {}
+            }
         }
+        .boxed()
     }
 
     async fn work(&self, core: &Core) {

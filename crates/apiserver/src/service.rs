@@ -15,7 +15,14 @@ use hyperplane_access::User;
 use hyperplane_wire::{Failure, Reason, negotiate::Wishes, request::RequestInfo};
 use tower::Service;
 
-use crate::{body::Body, call::Warnings, core::Core, front::Front, identity::identify, paths, render, resources};
+use crate::{
+    body::{Body, RequestBody},
+    call::Warnings,
+    core::Core,
+    front::Front,
+    identity::identify,
+    paths, render, resources,
+};
 
 /// An API server. Cheap to clone; every clone is the same server.
 #[derive(Clone)]
@@ -38,8 +45,7 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let server = self.clone();
-        async move { Ok(server.answer(request).await) }.boxed()
+        self.clone().respond(request.map(RequestBody::new))
     }
 }
 
@@ -116,11 +122,12 @@ impl Asked<'_> {
 }
 
 impl Server {
-    async fn answer<B>(self, request: Request<B>) -> Response<Body>
-    where
-        B: http_body::Body<Data = Bytes> + Send + 'static,
-        B::Error: Into<Box<dyn Error + Send + Sync>>,
-    {
+    /// Not generic over the body, and boxed: everything that answers is compiled here and in no other crate.
+    fn respond(self, request: Request<RequestBody>) -> BoxFuture<'static, Result<Response<Body>, Infallible>> {
+        async move { Ok(self.answer(request).await) }.boxed()
+    }
+
+    async fn answer(self, request: Request<RequestBody>) -> Response<Body> {
         let (parts, body) = request.into_parts();
         let info = RequestInfo::parse(&parts.method, &parts.uri);
         if info.is_malformed {
@@ -158,11 +165,7 @@ impl Server {
         response
     }
 
-    async fn dispatch<B>(&self, asked: &Asked<'_>, user: &User, body: B) -> Result<Response<Body>, Failure>
-    where
-        B: http_body::Body<Data = Bytes> + Send + 'static,
-        B::Error: Into<Box<dyn Error + Send + Sync>>,
-    {
+    async fn dispatch(&self, asked: &Asked<'_>, user: &User, body: RequestBody) -> Result<Response<Body>, Failure> {
         // Readers of paths forgive doubled slashes, routers do not.
         if asked.parts.uri.path().starts_with("//") {
             return Ok(paths::not_found());

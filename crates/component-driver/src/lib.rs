@@ -13,6 +13,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
+use futures::{FutureExt as _, future::BoxFuture};
 use hyperplane_api::hypershift::control_plane_component::ControlPlaneComponent;
 use hyperplane_components::{Component, Decision, Inputs, Observed, Rendered, Workload, decide, report};
 use hyperplane_runtime::{Context, Failure};
@@ -32,19 +33,27 @@ impl Driver {
     /// reached. What goes wrong with one does not stop the others.
     ///
     /// Writes are made in the name of the context.
-    pub async fn drive(&self, context: &Context, components: &[&Component], inputs: &Inputs<'_>) -> Vec<Outcome> {
-        let namespace = inputs.control_plane.meta().namespace.clone().unwrap_or_default();
-        let mut observed = self.observe(&namespace);
-        let mut outcomes = Vec::with_capacity(components.len());
-        for component in components {
-            let outcome = self.drive_one(context, component, inputs, &observed, &namespace).await;
-            match &outcome.status {
-                Some(status) => observed.reports.insert(component.name.to_owned(), status.clone()),
-                None => observed.reports.remove(component.name),
-            };
-            outcomes.push(outcome);
+    pub fn drive<'a>(
+        &'a self,
+        context: &'a Context,
+        components: &'a [&'a Component],
+        inputs: &'a Inputs<'a>,
+    ) -> BoxFuture<'a, Vec<Outcome>> {
+        async move {
+            let namespace = inputs.control_plane.meta().namespace.clone().unwrap_or_default();
+            let mut observed = self.observe(&namespace);
+            let mut outcomes = Vec::with_capacity(components.len());
+            for component in components {
+                let outcome = self.drive_one(context, component, inputs, &observed, &namespace).await;
+                match &outcome.status {
+                    Some(status) => observed.reports.insert(component.name.to_owned(), status.clone()),
+                    None => observed.reports.remove(component.name),
+                };
+                outcomes.push(outcome);
+            }
+            outcomes
         }
-        outcomes
+        .boxed()
     }
 
     async fn drive_one(
@@ -86,35 +95,38 @@ impl Driver {
 
     /// Does what was decided; gives back the workload as the server has it now, where it was written. Nothing is reported:
     /// not everything that is rendered is a component.
-    pub async fn carry_out(
-        &self,
-        context: &Context,
-        inputs: &Inputs<'_>,
-        decision: &Decision,
-    ) -> Result<Option<Workload>, Failure> {
-        let namespace = inputs.namespace();
-        let owner = inputs.control_plane.metadata.uid.as_deref();
-        match decision {
-            Decision::Absent(unwanted) => {
-                self.remove(context, namespace, owner, unwanted).await?;
-                Ok(None)
-            }
-            Decision::Waiting(_) => Ok(None),
-            Decision::Apply(rendered) => {
-                let Rendered {
-                    manifests,
-                    workload,
-                    unwanted,
-                } = rendered.as_ref();
-                for manifest in manifests {
-                    apply_manifest(context, manifest).await?;
+    pub fn carry_out<'a>(
+        &'a self,
+        context: &'a Context,
+        inputs: &'a Inputs<'a>,
+        decision: &'a Decision,
+    ) -> BoxFuture<'a, Result<Option<Workload>, Failure>> {
+        async move {
+            let namespace = inputs.namespace();
+            let owner = inputs.control_plane.metadata.uid.as_deref();
+            match decision {
+                Decision::Absent(unwanted) => {
+                    self.remove(context, namespace, owner, unwanted).await?;
+                    Ok(None)
                 }
-                self.remove(context, namespace, owner, unwanted).await?;
-                let name = workload.meta().name.as_deref().unwrap_or_default();
-                let job = self.job(namespace, name);
-                kinds::apply_workload(context, workload, job.as_deref()).await
+                Decision::Waiting(_) => Ok(None),
+                Decision::Apply(rendered) => {
+                    let Rendered {
+                        manifests,
+                        workload,
+                        unwanted,
+                    } = rendered.as_ref();
+                    for manifest in manifests {
+                        apply_manifest(context, manifest).await?;
+                    }
+                    self.remove(context, namespace, owner, unwanted).await?;
+                    let name = workload.meta().name.as_deref().unwrap_or_default();
+                    let job = self.job(namespace, name);
+                    kinds::apply_workload(context, workload, job.as_deref()).await
+                }
             }
         }
+        .boxed()
     }
 
     async fn write_report(

@@ -7,7 +7,8 @@ use hyperplane_api::{
     hypershift::control_plane_component::ControlPlaneComponent,
 };
 use hyperplane_components::{ObjectKind, ObjectName, Objects, Observed, PodMonitor, ServiceMonitor, Workload};
-use hyperplane_runtime::{Context, ControllerBuilder, Failure, Kind, Manager, Reconciler, Scope, Store, Watch};
+use hyperplane_objects::Kind;
+use hyperplane_runtime::{Context, ControllerBuilder, Failure, Manager, Reconciler, Scope, Store, Watch};
 use k8s_openapi::{
     NamespaceResourceScope,
     api::{

@@ -12,5 +12,5 @@ pub(crate) const NAMESPACE: &str = "clusters-example";
 /// A control plane with annotations.
 pub(crate) fn control_plane(annotations: &Value) -> HostedControlPlane {
     let metadata = json!({"name": "example", "namespace": NAMESPACE, "annotations": annotations});
-    serde_json::from_value(samples::hosted_control_plane(&json!({"metadata": metadata}))).unwrap()
+    hyperplane_objects::read(samples::hosted_control_plane(&json!({"metadata": metadata}))).unwrap()
 }

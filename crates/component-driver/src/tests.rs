@@ -128,7 +128,7 @@ impl World {
         let client = Client::new(server.in_process(User::admin()), NAMESPACE);
         let world = Self { client, clock };
         world.define().await;
-        let namespace: Namespace = serde_json::from_value(json!({"metadata": {"name": NAMESPACE}})).unwrap();
+        let namespace: Namespace = hyperplane_objects::read(json!({"metadata": {"name": NAMESPACE}})).unwrap();
         let namespaces: Api<Namespace> = Api::all(world.client.clone());
         namespaces.create(&PostParams::default(), &namespace).await.unwrap();
         let object = control_plane(&annotations);
@@ -144,7 +144,7 @@ impl World {
         let names = ["hostedcontrolplanes", "controlplanecomponents"];
         for definition in crd::definitions(FeatureSet::Default) {
             if names.contains(&definition["spec"]["names"]["plural"].as_str().unwrap()) {
-                let definition = serde_json::from_value(definition).unwrap();
+                let definition = hyperplane_objects::read(&definition).unwrap();
                 api.create(&PostParams::default(), &definition).await.unwrap();
             }
         }

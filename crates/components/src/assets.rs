@@ -82,5 +82,5 @@ fn parse(asset: &Asset) -> Parsed {
 }
 
 fn typed<K: DeserializeOwned>(asset: &Asset, value: Value) -> K {
-    serde_json::from_value(value).unwrap_or_else(|error| panic!("asset {}: {error}", asset.file))
+    hyperplane_objects::read(value).unwrap_or_else(|error| panic!("asset {}: {error}", asset.file))
 }

@@ -31,6 +31,8 @@ macro_rules! monitor {
             pub spec: $spec,
         }
 
+        hyperplane_objects::kind!($name);
+
         impl Resource for $name {
             type DynamicType = ();
             type Scope = NamespaceResourceScope;

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     fn service(name: &str, type_: &str, ingress: &Value) -> Service {
-        serde_json::from_value(json!({
+        hyperplane_objects::read(json!({
             "metadata": {"name": name}, "spec": {"type": type_}, "status": {"loadBalancer": {"ingress": ingress}},
         }))
         .unwrap()
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn the_last_warning_is_told_and_cut_short() {
         let event = |type_: &str, second: u32, message: &str| -> Event {
-            serde_json::from_value(json!({
+            hyperplane_objects::read(json!({
                 "metadata": {"name": message.get(..1)}, "involvedObject": {}, "type": type_, "reason": "SyncLoadBalancerFailed",
                 "lastTimestamp": format!("2027-01-15T08:00:{second:02}Z"), "message": message,
             }))

@@ -6,9 +6,9 @@ use hyperplane_api::{
     hyperplane::distribution_release::DistributionRelease, hypershift::hosted_control_plane::HostedControlPlane,
 };
 use hyperplane_planner::release::{Release, ResolveError, Shelf};
-use hyperplane_runtime::{Context, Failure, Store};
+use hyperplane_runtime::{Api, Context, Failure, Store};
 use k8s_openapi::api::core::v1::Event;
-use kube::{Api, api::ListParams};
+use kube::api::ListParams;
 
 /// How many events of one object are looked at.
 const MOST_EVENTS: u32 = 50;

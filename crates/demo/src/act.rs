@@ -1,9 +1,11 @@
 //! What a story asks of the API: writes, and nothing that waits.
 
 use hyperplane_api::hypershift::{hosted_cluster::HostedCluster, node_pool::NodePool};
+use hyperplane_objects::Kind;
+use hyperplane_runtime::Api;
 use k8s_openapi::api::core::v1::{Namespace, Secret};
 use kube::{
-    Api, Client,
+    Client,
     api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams},
 };
 use serde_json::Value;
@@ -48,9 +50,9 @@ pub(crate) async fn apply(client: &Client, object: &Value) -> Result<(), kube::E
         "Secret" => ApiResource::erase::<Secret>(&()),
         _ => ApiResource::erase::<Namespace>(&()),
     };
-    let api: Api<DynamicObject> = match text(object, "/metadata/namespace") {
-        "" => Api::all_with(client.clone(), &resource),
-        namespace => Api::namespaced_with(client.clone(), namespace, &resource),
+    let api: kube::Api<DynamicObject> = match text(object, "/metadata/namespace") {
+        "" => kube::Api::all_with(client.clone(), &resource),
+        namespace => kube::Api::namespaced_with(client.clone(), namespace, &resource),
     };
     api.patch(name(object), &parameters().force(), &Patch::Apply(object))
         .await?;
@@ -58,13 +60,10 @@ pub(crate) async fn apply(client: &Client, object: &Value) -> Result<(), kube::E
 }
 
 /// Asks that an object goes; it may have gone already.
-pub(crate) async fn delete<K>(api: &Api<K>, name: &str) -> Result<(), kube::Error>
-where
-    K: Clone + serde::de::DeserializeOwned + std::fmt::Debug,
-{
+pub(crate) async fn delete<K: Kind>(api: &Api<K>, name: &str) -> Result<(), kube::Error> {
     match api.delete(name, &DeleteParams::default()).await {
         Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
-        other => other.map(drop),
+        other => other,
     }
 }
 

@@ -3,8 +3,9 @@
 //! made.
 
 use hyperplane_api::hypershift::{hosted_cluster::HostedCluster, node_pool::NodePool};
+use hyperplane_runtime::Api;
 use k8s_openapi::api::core::v1::Namespace;
-use kube::{Api, Client, ResourceExt as _, api::ListParams};
+use kube::{Client, ResourceExt as _, api::ListParams};
 
 use crate::{
     act::delete,

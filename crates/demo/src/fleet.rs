@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use futures::{FutureExt as _, StreamExt as _, stream};
 use hyperplane_api::hypershift::{hosted_cluster::HostedCluster, node_pool::NodePool};
-use kube::{Api, Client, api::ListParams, runtime::watcher};
+use hyperplane_runtime::Api;
+use kube::{Client, api::ListParams, runtime::watcher};
 use serde::Serialize;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;

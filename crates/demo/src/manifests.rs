@@ -114,12 +114,12 @@ mod tests {
     #[test]
     fn the_objects_are_of_their_kinds() {
         let plan = Plan::new("demo").unwrap();
-        let cluster: HostedCluster = serde_json::from_value(hosted_cluster(&plan)).unwrap();
+        let cluster: HostedCluster = hyperplane_objects::read(hosted_cluster(&plan)).unwrap();
         assert_eq!(cluster.spec.release.image.as_str(), plan.versions.from.image);
         let pools = all(&plan).split_off(3);
         assert_eq!(pools.len(), 2);
         for pool in pools {
-            let object: NodePool = serde_json::from_value(pool).unwrap();
+            let object: NodePool = hyperplane_objects::read(&pool).unwrap();
             assert_eq!(object.spec.cluster_name.as_str(), "demo");
         }
     }

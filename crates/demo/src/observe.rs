@@ -12,10 +12,10 @@ use hyperplane_api::{
     constants::objects::keys,
     hypershift::{control_plane_component::ControlPlaneComponent, hosted_cluster::HostedCluster, node_pool::NodePool},
 };
-use hyperplane_runtime::Reach;
+use hyperplane_runtime::{Api, Reach};
 use k8s_openapi::api::core::v1::{Node, Secret};
 use kube::{
-    Api, Client, Resource,
+    Client, Resource,
     api::{ApiResource, DynamicObject},
     runtime::watcher::{self, Event, watcher},
 };
@@ -64,7 +64,7 @@ pub(crate) fn watch<K: Resource<DynamicType = ()>>(
     config: watcher::Config,
 ) -> BoxStream<'static, (Source, Change)> {
     let resource = ApiResource::erase::<K>(&());
-    let api = Api::namespaced_with(client.clone(), namespace, &resource);
+    let api = kube::Api::namespaced_with(client.clone(), namespace, &resource);
     let rounds = stream::iter(0_u64..).then(move |round| {
         let (api, config) = (api.clone(), config.clone());
         async move {
@@ -87,7 +87,7 @@ fn nodes(client: Client, reach: Reach, plan: Plan) -> BoxStream<'static, (Source
                 }
                 sleep(PAUSE).await;
             };
-            let api = Api::all_with(hosted, &ApiResource::erase::<Node>(&()));
+            let api = kube::Api::all_with(hosted, &ApiResource::erase::<Node>(&()));
             changes(Source::Nodes, api, watcher::Config::default())
         }
     });
@@ -101,7 +101,11 @@ async fn pause(round: u64) {
 }
 
 /// What one watch tells until it fails.
-fn changes(source: Source, api: Api<DynamicObject>, config: watcher::Config) -> BoxStream<'static, (Source, Change)> {
+fn changes(
+    source: Source,
+    api: kube::Api<DynamicObject>,
+    config: watcher::Config,
+) -> BoxStream<'static, (Source, Change)> {
     let events = watcher(api, config).take_while(|event| std::future::ready(event.is_ok()));
     let changes = events.filter_map(|event| std::future::ready(event.ok().map(change)));
     // A list that was broken off proves nothing about what it left out.

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use futures::{FutureExt as _, StreamExt as _};
+use futures::{FutureExt as _, StreamExt as _, future::BoxFuture};
 use hyperplane_runtime::{Clock, Reach};
 use kube::Client;
 use tokio::time::{Instant, sleep, timeout_at};
@@ -61,14 +61,17 @@ pub struct Stage {
 }
 
 /// Plays a story to its end, or until somebody stops it; then the cluster is left as it is.
-pub async fn play(stage: &Stage, stop: &CancellationToken, sink: &mut Sink<'_>) -> Outcome {
-    let mut director = Director::new(stage, sink);
-    let ending = match stop.run_until_cancelled(director.run()).await {
-        Some(Ok(())) => Ending::Played,
-        Some(Err(ending)) => ending,
-        None => Ending::Stopped,
-    };
-    director.outcome(ending)
+pub fn play<'a>(stage: &'a Stage, stop: &'a CancellationToken, sink: &'a mut Sink<'_>) -> BoxFuture<'a, Outcome> {
+    async move {
+        let mut director = Director::new(stage, sink);
+        let ending = match stop.run_until_cancelled(director.run()).await {
+            Some(Ok(())) => Ending::Played,
+            Some(Err(ending)) => ending,
+            None => Ending::Stopped,
+        };
+        director.outcome(ending)
+    }
+    .boxed()
 }
 
 struct Director<'a, 'b> {

@@ -48,9 +48,13 @@ pub(crate) fn refused(now: &Picture, plan: &Plan) -> Vec<String> {
     skew(now, &plan.batch, "False")
 }
 
-/// The second pool says that all is well, and the cluster as a whole has the second version.
+/// The second pool says that all is well, the cluster as a whole has the second version, and nodes and control plane reach
+/// each other.
 pub(crate) fn put_back(now: &Picture, plan: &Plan) -> Vec<String> {
     let mut missing = skew(now, &plan.batch, "True");
+    for type_ in ["ControlPlaneConnectionAvailable", "DataPlaneConnectionAvailable"] {
+        missing.extend(unlike("HostedCluster", &now.cluster, type_, "True"));
+    }
     missing.extend(reached(now, "version", &plan.versions.to.number));
     missing.extend(filled(now, plan, &plan.batch, &plan.versions.from.number));
     missing

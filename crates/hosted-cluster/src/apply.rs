@@ -6,10 +6,11 @@ use hyperplane_api::{
     constants::ours,
     hypershift::{hosted_cluster::HostedCluster, hosted_control_plane::HostedControlPlane},
 };
+use hyperplane_objects::Kind;
 use hyperplane_platforms::InfrastructureObject;
-use hyperplane_runtime::{Applied, Context, Failure, Kind, ObjectKey, Store};
+use hyperplane_runtime::{Api, Applied, Context, Failure, ObjectKey, Store};
 use k8s_openapi::api::core::v1::Namespace;
-use kube::{Api, Resource, ResourceExt as _, api::PostParams};
+use kube::{Resource, ResourceExt as _, api::PostParams};
 
 use crate::{
     build::{self, ClusterApi, Desired},

@@ -12,10 +12,10 @@ use hyperplane_components::{
     Component, Decision, Infrastructure, Inputs, Management, etcd_recovery, etcd_recovery_over, manager_catalogue,
 };
 use hyperplane_platforms::Platform;
-use hyperplane_runtime::{Context, Failure};
+use hyperplane_runtime::{Api, Context, Failure};
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::{
-    Api, ResourceExt as _,
+    ResourceExt as _,
     api::{Patch, PatchParams},
 };
 use serde_json::json;

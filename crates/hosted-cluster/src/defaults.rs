@@ -9,8 +9,9 @@ use hyperplane_api::{
     constants::{annotations, conditions::hosted_control_plane},
     hypershift::hosted_cluster::HostedCluster,
 };
+use hyperplane_objects::view_of_kind;
 use hyperplane_platforms::{Choices, Chosen};
-use hyperplane_runtime::{Random, conditions, view_of_kind};
+use hyperplane_runtime::{Random, conditions};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::ResourceExt as _;
 use serde::{Deserialize, Serialize};
@@ -175,7 +176,7 @@ fn is_owned(owned: &Value, path: &Path) -> bool {
 
 /// Exactly this object in exactly this state: a copy that is behind must not undo what a user has just changed.
 fn identity(cluster: &HostedCluster, intent: &Value) -> ObjectMeta {
-    let annotations = serde_json::from_value(intent["metadata"]["annotations"].clone());
+    let annotations = hyperplane_objects::read(&intent["metadata"]["annotations"]);
     ObjectMeta {
         name: cluster.metadata.name.clone(),
         namespace: cluster.metadata.namespace.clone(),

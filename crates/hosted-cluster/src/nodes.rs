@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 
 use hyperplane_api::{constants::labels, hypershift::hosted_cluster::HostedCluster};
-use hyperplane_runtime::view_of_kind;
+
+use hyperplane_objects::view_of_kind;
 use k8s_openapi::{
     api::core::v1::{Node, Taint, Toleration},
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
@@ -140,7 +141,7 @@ mod tests {
         let labels = zone.map(|zone| json!({labels::ZONE.as_str(): zone, "role": "hosting"}));
         let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a", "labels": labels},
             "spec": change, "status": {"conditions": [{"type": "Ready", "status": "True"}]}});
-        serde_json::from_value(node).unwrap()
+        hyperplane_objects::read(&node).unwrap()
     }
 
     fn tainted(key: &str, value: &str, effect: &str) -> Value {

@@ -13,10 +13,10 @@ use hyperplane_api::{
 use hyperplane_component_driver::Driver;
 use hyperplane_components::{Infrastructure, observe};
 use hyperplane_platforms::Infrastructure as PlatformInfrastructure;
-use hyperplane_runtime::{Context, Failure, Next, ObjectKey, Reconciler};
+use hyperplane_runtime::{Api, Context, Failure, Next, ObjectKey, Reconciler};
 use jiff::Timestamp;
 use k8s_openapi::{ByteString, api::core::v1::Secret};
-use kube::{Api, Resource as _, ResourceExt as _, api::PostParams};
+use kube::{Resource as _, ResourceExt as _, api::PostParams};
 
 use crate::{
     apply,

@@ -9,7 +9,8 @@ use hyperplane_api::{
     hypershift::{hosted_cluster::HostedCluster, hosted_control_plane::HostedControlPlane, node_pool::NodePool},
     infrastructure::{agent_cluster::AgentCluster, kubevirt_cluster::KubevirtCluster},
 };
-use hyperplane_runtime::{Kind, Manager, Store, Watch};
+use hyperplane_objects::Kind;
+use hyperplane_runtime::{Manager, Store, Watch};
 use k8s_openapi::api::{
     apps::v1::Deployment,
     core::v1::{ConfigMap, Namespace, Secret},

@@ -46,13 +46,13 @@ mod tests {
 
     fn slice(addresses: &[&str]) -> EndpointSlice {
         let slice = json!({"addressType": "IPv4", "endpoints": [{"addresses": addresses}]});
-        serde_json::from_value(slice).unwrap()
+        hyperplane_objects::read(&slice).unwrap()
     }
 
     #[test]
     fn everything_that_the_cluster_tells_is_closed_in_as_few_networks_as_can_be() {
         let range: ServiceCIDR =
-            serde_json::from_value(json!({"spec": {"cidrs": ["10.96.0.0/12", "fd00::/112"]}})).unwrap();
+            hyperplane_objects::read(json!({"spec": {"cidrs": ["10.96.0.0/12", "fd00::/112"]}})).unwrap();
         let pods: Vec<String> = (0..256).map(|node| format!("10.244.{node}.0/24")).collect();
         let given = ["10.96.0.0/16".to_owned(), "203.0.113.0/24".to_owned()];
         let slices = [slice(&["192.0.2.10"]), slice(&["192.0.2.11", "example.com"])];

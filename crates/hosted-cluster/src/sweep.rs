@@ -6,9 +6,10 @@ use hyperplane_api::{
     constants::{annotations, ours},
     hypershift::{hosted_cluster::HostedCluster, hosted_control_plane::HostedControlPlane},
 };
-use hyperplane_runtime::{Context, Failure, Kind, ObjectKey, Store};
+use hyperplane_objects::Kind;
+use hyperplane_runtime::{Api, Context, Failure, ObjectKey, Store};
 use k8s_openapi::api::core::v1::Namespace;
-use kube::{Api, ResourceExt as _, api::ListParams};
+use kube::{ResourceExt as _, api::ListParams};
 
 use crate::{
     names,

@@ -76,7 +76,7 @@ pub(crate) fn cluster(change: &Value) -> HostedCluster {
         },
     }));
     merge(&mut manifest, change);
-    serde_json::from_value(manifest).unwrap()
+    hyperplane_objects::read(&manifest).unwrap()
 }
 
 /// All services, published in one way.
@@ -153,7 +153,7 @@ pub(crate) fn put_control_plane(cluster: &HostedCluster, seen: &mut Seen, change
 pub(crate) fn namespace(cluster: &HostedCluster, claimant: &str) -> Arc<Namespace> {
     let namespace = json!({"metadata": {"name": names::namespace_of(cluster), "annotations": {
         annotations::CLUSTER.as_str(): "others/red", ours::CLAIMED_BY.as_str(): claimant}}});
-    Arc::new(serde_json::from_value(namespace).unwrap())
+    Arc::new(hyperplane_objects::read(&namespace).unwrap())
 }
 
 /// A release like the one that clusters of tests have, with changes.
@@ -165,7 +165,7 @@ pub(crate) fn release(change: &Value) -> Arc<DistributionRelease> {
     });
     let mut value = serde_json::to_value(found.unwrap()).unwrap();
     merge(&mut value, change);
-    Arc::new(serde_json::from_value(value).unwrap())
+    Arc::new(hyperplane_objects::read(&value).unwrap())
 }
 
 /// What is judged of a cluster.
@@ -204,7 +204,7 @@ pub(crate) fn live(control_plane: &HostedControlPlane, change: &Value) -> Arc<Ho
         &json!({"metadata": {"uid": "control-plane", "generation": 1}}),
     );
     merge(&mut value, change);
-    Arc::new(serde_json::from_value(value).unwrap())
+    Arc::new(hyperplane_objects::read(&value).unwrap())
 }
 
 /// What is missing in a cluster, by the settings of tests.

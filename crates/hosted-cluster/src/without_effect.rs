@@ -9,14 +9,16 @@ use hyperplane_api::{
     hypershift::etcd_backup::HCPEtcdBackup, karpenter::openshift_ec2_node_class::OpenshiftEC2NodeClass,
     resource::Defined, scheduling::cluster_sizing_configuration::ClusterSizingConfiguration, unused::UnusedKind,
 };
+use hyperplane_objects::Kind;
 use hyperplane_runtime::{
-    Context, Failure, Kind, Manager, Next, Reconciler, Watch,
+    Context, Failure, Manager, Next, Reconciler, Watch,
     conditions::{Observation, merge},
 };
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, ObjectMeta};
 use kube::Resource;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// What the names of the controllers begin with, and with them those of their field managers for ever.
 const NAME: &str = "without-effect";
@@ -82,6 +84,16 @@ struct Idle<K> {
 struct IdleStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     conditions: Vec<Condition>,
+}
+
+impl<K: Kind> Kind for Idle<K> {
+    fn from_json(json: &Value) -> serde_json::Result<Self> {
+        hyperplane_objects::read(json)
+    }
+
+    fn to_json(&self) -> serde_json::Result<Value> {
+        hyperplane_objects::write(self)
+    }
 }
 
 // `view_of_kind!` is for types without parameters.

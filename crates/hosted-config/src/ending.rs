@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn only_what_stands_for_something_outside_is_meant() {
-        let service = |type_: &str| -> Service { serde_json::from_value(json!({"spec": {"type": type_}})).unwrap() };
+        let service = |type_: &str| -> Service { hyperplane_objects::read(json!({"spec": {"type": type_}})).unwrap() };
         assert!(is_balanced(&service("LoadBalancer")) && !is_balanced(&service("ClusterIP")));
         let volume = |made: bool, policy: &str| -> PersistentVolume {
             let annotations = if made {
@@ -142,7 +142,7 @@ mod tests {
                 json!({})
             };
             let spec = json!({"persistentVolumeReclaimPolicy": policy});
-            serde_json::from_value(json!({"metadata": {"annotations": annotations}, "spec": spec})).unwrap()
+            hyperplane_objects::read(json!({"metadata": {"annotations": annotations}, "spec": spec})).unwrap()
         };
         assert!(is_made_for_a_claim(&volume(true, "Delete")));
         assert!(!is_made_for_a_claim(&volume(true, "Retain")) && !is_made_for_a_claim(&volume(false, "Delete")));
@@ -151,12 +151,12 @@ mod tests {
     #[test]
     fn pods_that_hold_a_claim_are_known() {
         let claim: PersistentVolumeClaim =
-            serde_json::from_value(json!({"metadata": {"name": "data", "namespace": "a"}})).unwrap();
+            hyperplane_objects::read(json!({"metadata": {"name": "data", "namespace": "a"}})).unwrap();
         let pod = |namespace: &str, claim: &str| -> Pod {
             let volumes =
                 json!([{"name": "v", "persistentVolumeClaim": {"claimName": claim}}, {"name": "w", "emptyDir": {}}]);
             let spec = json!({"containers": [], "volumes": volumes});
-            serde_json::from_value(json!({"metadata": {"name": "p", "namespace": namespace}, "spec": spec})).unwrap()
+            hyperplane_objects::read(json!({"metadata": {"name": "p", "namespace": namespace}, "spec": spec})).unwrap()
         };
         let claims = [claim];
         assert!(uses_any(&pod("a", "data"), &claims));

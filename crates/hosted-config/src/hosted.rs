@@ -4,8 +4,9 @@ mod removal;
 
 use std::collections::BTreeSet;
 
+use hyperplane_objects::Kind;
 use hyperplane_planner::version::{Scheme, Version};
-use hyperplane_runtime::{Failure, ObjectKey, Remote};
+use hyperplane_runtime::{Api, Failure, ObjectKey, Remote};
 use jiff::Timestamp;
 use k8s_openapi::api::{
     admissionregistration::v1::{MutatingWebhookConfiguration, ValidatingWebhookConfiguration},
@@ -14,11 +15,10 @@ use k8s_openapi::api::{
     core::v1::{Node, Pod},
 };
 use kube::{
-    Api, Client, Resource, ResourceExt,
+    Client, ResourceExt,
     api::{DeleteParams, ListParams, LogParams},
     core::PartialObjectMeta,
 };
-use serde::de::DeserializeOwned;
 
 pub(crate) use self::removal::remove_cloud_resources;
 use crate::{
@@ -168,10 +168,7 @@ pub(crate) async fn remove_webhooks(
     Ok(removed)
 }
 
-async fn remove<K>(remote: &Remote, is_forbidden: impl Fn(&K) -> bool) -> Result<Vec<String>, Failure>
-where
-    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + std::fmt::Debug,
-{
+async fn remove<K: Kind>(remote: &Remote, is_forbidden: impl Fn(&K) -> bool) -> Result<Vec<String>, Failure> {
     let api = Api::<K>::all(remote.client().clone());
     let mut removed = Vec::new();
     for found in api.list(&ListParams::default()).await?.items {

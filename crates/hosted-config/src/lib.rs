@@ -11,6 +11,7 @@ mod node_metadata;
 mod nodes;
 mod objects;
 mod reconciler;
+mod requeue;
 mod rollout;
 #[cfg(test)]
 #[path = "../../api/tests/support/samples.rs"]

@@ -13,11 +13,11 @@ use hyperplane_api::{
     hypershift::hosted_control_plane::HostedControlPlane,
 };
 use hyperplane_component_driver::rests;
-use hyperplane_runtime::{Context, Failure, Fence, Next, Reconciler, Remote, Store};
+use hyperplane_runtime::{Api, Context, Failure, Fence, Next, Reconciler, Remote, Store};
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::{Node, Secret};
 use kube::{
-    Api, ResourceExt as _,
+    ResourceExt as _,
     api::{Patch, PatchParams},
 };
 
@@ -211,7 +211,7 @@ mod tests {
     }
 
     fn machine(taints: &str) -> Machine {
-        serde_json::from_value(json!({
+        hyperplane_objects::read(json!({
             "metadata": {"name": "pool-1", "annotations": {annotations::TAINTS.as_str(): taints}},
             "spec": {
                 "clusterName": "blue-abcde", "bootstrap": {"dataSecretName": "user-data"}, "providerID": "kubevirt://pool-1",

@@ -104,7 +104,7 @@ mod tests {
     const SYNCED: &str = "hypershift.openshift.io/labelsSynced";
 
     fn machine(labels: &Value, taints: Option<&str>) -> Machine {
-        serde_json::from_value(json!({
+        hyperplane_objects::read(json!({
             "metadata": {"name": "pool-1", "labels": labels, "annotations": taints.map(|taints| json!({
                 "hypershift.openshift.io/nodePoolTaints": taints}))},
             "spec": {
@@ -117,7 +117,7 @@ mod tests {
     }
 
     fn node(annotations: &Value, taints: &Value) -> Node {
-        serde_json::from_value(json!({
+        hyperplane_objects::read(json!({
             "metadata": {"name": "pool-1", "uid": "1-2-3", "resourceVersion": "7", "annotations": annotations},
             "spec": {"providerID": "kubevirt://pool-1", "taints": taints},
         }))
@@ -192,7 +192,7 @@ mod tests {
         unborn.status = None;
         assert_eq!(node_of(&unborn), None);
         let mut going = usual();
-        going.metadata.deletion_timestamp = serde_json::from_value(json!("2027-01-15T08:00:00Z")).unwrap();
+        going.metadata.deletion_timestamp = hyperplane_objects::read(json!("2027-01-15T08:00:00Z")).unwrap();
         assert_eq!(node_of(&going), None);
         assert_eq!(missing(&going, &node(&json!({}), &json!([]))).unwrap(), None);
     }

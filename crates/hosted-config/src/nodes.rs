@@ -188,7 +188,7 @@ mod tests {
         let lease = |name: &str, seconds: i64| -> Lease {
             let renewed = Timestamp::constant(seconds, 0).to_string();
             let lease = serde_json::json!({"metadata": {"name": name}, "spec": {"renewTime": renewed}});
-            serde_json::from_value(lease).unwrap()
+            hyperplane_objects::read(&lease).unwrap()
         };
         let leases = [lease("gone", 900), lease("a", 500), lease("b", 700), Lease::default()];
         let newest_of = |names: &[&str]| newest(&leases, &names.iter().map(|name| (*name).to_owned()).collect());
@@ -199,7 +199,7 @@ mod tests {
 
     fn node(status: &str, message: &str) -> Node {
         let ready = serde_json::json!({"type": "Ready", "status": status, "reason": "Kubelet", "message": message});
-        serde_json::from_value(serde_json::json!({"status": {"conditions": [ready]}})).unwrap()
+        hyperplane_objects::read(serde_json::json!({"status": {"conditions": [ready]}})).unwrap()
     }
 
     #[test]

@@ -18,11 +18,11 @@ use hyperplane_api::{
     hypershift::{hosted_control_plane::HostedControlPlane, networking::ClusterNetworking},
 };
 use hyperplane_components::{Endpoint, hosted_image};
+use hyperplane_objects::Kind;
 use hyperplane_planner::release::Release;
-use hyperplane_runtime::{Failure, Kind, Manifest};
+use hyperplane_runtime::{Failure, Manifest};
 use k8s_openapi::api::core::v1::{ConfigMap, PodTemplateSpec, Secret};
 use kube::Resource;
-use serde::de::DeserializeOwned;
 
 /// Where the parts of Kubernetes itself live.
 pub(crate) const SYSTEM_NAMESPACE: &str = "kube-system";
@@ -125,7 +125,7 @@ impl Set {
         self.0.push(Manifest::of(&marked(object)));
     }
 
-    fn add_asset<K: Kind + DeserializeOwned>(&mut self, text: &str) {
+    fn add_asset<K: Kind>(&mut self, text: &str) {
         self.add(asset::<K>(text));
     }
 }
@@ -136,8 +136,9 @@ fn marked<K: Resource>(mut object: K) -> K {
     object
 }
 
-fn asset<K: DeserializeOwned>(text: &str) -> K {
-    serde_saphyr::from_str(text).expect("the asset is part of the program, and a test reads it")
+fn asset<K: Kind>(text: &str) -> K {
+    let json = hyperplane_objects::yaml_value(text).expect("the asset is part of the program, and a test reads it");
+    K::from_json(&json).expect("the asset is of its kind, which a test finds out")
 }
 
 /// The address at a position in a network.

@@ -29,16 +29,13 @@ use crate::{
     ending::{self, Removal},
     hosted, new_nodes,
     objects::{self, Wanted},
+    requeue::requeue_after,
     status::{self, Visit},
-    version::{self, Progress},
+    version,
 };
 
-/// How often a hosted cluster is looked into without a change on the management side. Nothing there is watched: what
-/// somebody changed by hand is put back after this time at the latest.
-const LOOK_AGAIN: Duration = Duration::from_mins(2);
-
-/// The same, while something there is under way.
-const LOOK_AGAIN_SOON: Duration = Duration::from_secs(15);
+/// How soon a hosted cluster that goes away is looked into again.
+const REMOVAL_POLL_INTERVAL: Duration = Duration::from_secs(15);
 /// How long one look may take. A connection whose other end is gone says nothing, and the run has a deadline of its own.
 const PATIENCE: Duration = Duration::from_secs(90);
 
@@ -99,8 +96,7 @@ impl HostedConfig {
         let updates = version::updates(release, &self.shelf.releases(objects()));
         let status = status::looked(control_plane, release, &visit, updates, now);
         context.apply_status(control_plane, &status).await?;
-        let is_complete = status::progress(control_plane, &visit) == Progress::Complete;
-        Ok(Next::After(if is_complete { LOOK_AGAIN } else { LOOK_AGAIN_SOON }))
+        Ok(Next::After(requeue_after(control_plane, &visit, now)))
     }
 
     /// Removes what the hosted cluster made outside of itself, where that is asked for, and tells how far it has come.
@@ -126,7 +122,7 @@ impl HostedConfig {
         let now = context.now();
         let status = status::ending(control_plane, ending::observe(&removal, elapsed), now);
         context.carry_status(control_plane, &status).await?;
-        Ok(Next::After(LOOK_AGAIN_SOON))
+        Ok(Next::After(REMOVAL_POLL_INTERVAL))
     }
 
     /// A look that ends. After one that went wrong the next begins with a connection of its own.

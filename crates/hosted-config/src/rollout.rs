@@ -90,7 +90,7 @@ mod tests {
             "metadata": {"name": "kube-proxy", "generation": generation},
             "spec": {"selector": {}, "template": {}}, "status": status,
         });
-        Rollout::of_daemon_set(&serde_json::from_value(set).unwrap())
+        Rollout::of_daemon_set(&hyperplane_objects::read(&set).unwrap())
     }
 
     fn deployment(generation: i64, status: &Value) -> Rollout {
@@ -98,7 +98,7 @@ mod tests {
             "metadata": {"name": "coredns", "generation": generation},
             "spec": {"replicas": 2, "selector": {}, "template": {}}, "status": status,
         });
-        Rollout::of_deployment(&serde_json::from_value(deployment).unwrap())
+        Rollout::of_deployment(&hyperplane_objects::read(&deployment).unwrap())
     }
 
     fn scheduled(updated: i32, available: i32) -> Value {

@@ -162,4 +162,4 @@ fn kept(conditions: &[Condition], types: &[ConditionType]) -> Vec<Observation> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

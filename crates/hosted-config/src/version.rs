@@ -174,7 +174,7 @@ mod tests {
                 "distribution": "acme", "version": version, "kubernetesVersion": "v1.36.4",
                 "image": format!("example.com/acme:{version}"), "edges": [{"from": from, "risks": risks}],
             });
-            DistributionRelease::new(version, serde_json::from_value(spec).unwrap())
+            DistributionRelease::new(version, hyperplane_objects::read(&spec).unwrap())
         };
         let base = object("1.0.0", "0.9.0", &json!([]));
         let release = Release::from_spec(&base.spec).unwrap();

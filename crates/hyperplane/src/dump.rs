@@ -11,7 +11,8 @@ use std::{collections::BTreeMap, io::Write, path::PathBuf, process::ExitCode};
 
 use clap::{Args, Subcommand};
 use hyperplane_api::hypershift::hosted_cluster::HostedCluster;
-use kube::{Api, Client, ResourceExt as _, api::ListParams};
+use hyperplane_runtime::Api;
+use kube::{Client, ResourceExt as _, api::ListParams};
 
 use crate::{
     connection::{CLUSTERS, Connection},

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 
 use hyperplane_api::constants::labels;
 use hyperplane_install::{NAMESPACE, operator_selector};
+use hyperplane_runtime::Api;
 use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
-use kube::{Api, Client, api::ListParams};
+use kube::{Client, api::ListParams};
 use serde_json::Value;
 
 /// What they say.
@@ -82,7 +83,7 @@ mod tests {
 
     #[test]
     fn versions_are_read_as_they_are_told() {
-        let map = |data: Value| serde_json::from_value::<ConfigMap>(json!({"metadata": {}, "data": data})).unwrap();
+        let map = |data: Value| hyperplane_objects::read::<ConfigMap>(json!({"metadata": {}, "data": data})).unwrap();
         let told = read(&map(
             json!({"server-version": "0.1.0", "supported-versions": r#"{"versions":["1.36"]}"#}),
         ));

@@ -12,8 +12,9 @@ use std::{
 
 use clap::Args;
 use hyperplane_api::{constants::objects::keys, hypershift::hosted_cluster::HostedCluster};
+use hyperplane_runtime::Api;
 use k8s_openapi::api::core::v1::Secret;
-use kube::{Api, Client};
+use kube::Client;
 use tokio::time::sleep;
 
 use crate::{

@@ -30,7 +30,7 @@ impl Output {
         let text = match self {
             Self::Table => table(),
             Self::Json => format!("{}\n", serde_json::to_string_pretty(result)?),
-            Self::Yaml => serde_saphyr::to_string(result)?,
+            Self::Yaml => hyperplane_objects::yaml_text(result)?,
         };
         output.write_all(text.as_bytes())?;
         output.flush()?;
@@ -70,7 +70,7 @@ impl Format {
             Self::Table => (printed.table)(false),
             Self::Wide => (printed.table)(true),
             Self::Json => format!("{}\n", serde_json::to_string_pretty(printed.result)?),
-            Self::Yaml => serde_saphyr::to_string(printed.result)?,
+            Self::Yaml => hyperplane_objects::yaml_text(printed.result)?,
             Self::Name => (printed.names)().iter().fold(String::new(), |mut text, name| {
                 text.push_str(name);
                 text.push('\n');

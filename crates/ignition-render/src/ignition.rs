@@ -197,7 +197,7 @@ pub fn read(value: &Value) -> Result<Config, Vec<Problem>> {
         return Err(problems);
     }
     // What the reader would say may quote a value. It says nothing that was not looked for before.
-    serde_json::from_value(value).map_err(|_| vec![Problem::new("", "", "is not an Ignition config of version 3")])
+    hyperplane_objects::read(&value).map_err(|_| vec![Problem::new("", "", "is not an Ignition config of version 3")])
 }
 
 impl Config {

@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn what_a_release_asks_for_is_there_or_told() {
-        let requirements: KubeletRequirements = serde_json::from_value(json!({
+        let requirements: KubeletRequirements = hyperplane_objects::read(json!({
             "mustHave": [{"field": "failCgroupV1", "value": "false"}, {"field": "imageGCMode"}, {"field": "a", "value": "b"}],
             "mustNotHave": ["old"],
         }))

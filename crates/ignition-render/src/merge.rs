@@ -105,7 +105,7 @@ fn value_of(config: &Config) -> Value {
 }
 
 fn config_of(merged: Value) -> Config {
-    serde_json::from_value(merged).expect("what is merged of configs has the fields of configs")
+    hyperplane_objects::read(merged).expect("what is merged of configs has the fields of configs")
 }
 
 /// The newer of two versions: it reads what the older one says.

@@ -155,7 +155,7 @@ mod tests {
     use crate::source::Source;
 
     fn proxy(settings: &Value, platform: &PlatformType) -> Result<Option<Proxy>, Problem> {
-        let configuration: ClusterConfiguration = serde_json::from_value(json!({"proxy": settings})).unwrap();
+        let configuration: ClusterConfiguration = hyperplane_objects::read(json!({"proxy": settings})).unwrap();
         Proxy::of(Some(&configuration), &ClusterNetworking::default(), platform)
     }
 

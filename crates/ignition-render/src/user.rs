@@ -2,7 +2,6 @@
 //! do is a problem.
 
 use hyperplane_api::hypershift::configuration::tls_security_profile::TlsSecurityProfile;
-use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
 use crate::{
@@ -168,7 +167,7 @@ impl Reader {
             self.wrong(document, "spec.autoSizingReserved", problem);
         }
         if let Some(profile) = spec.get("tlsSecurityProfile").filter(|profile| profile.is_object()) {
-            match TlsSecurityProfile::deserialize(profile) {
+            match hyperplane_objects::read::<TlsSecurityProfile>(profile) {
                 Ok(profile) => self.config.kubelet_tls_profile = Some(profile),
                 Err(error) => self.wrong(document, "spec.tlsSecurityProfile", format!("cannot be read: {error}")),
             }

@@ -3,7 +3,8 @@
 use std::{collections::BTreeSet, convert::Infallible, sync::Arc};
 
 use hyperplane_api::constants::objects::keys;
-use hyperplane_runtime::{Clock, Kind, Manager, ObjectKey, Store};
+use hyperplane_objects::Kind;
+use hyperplane_runtime::{Clock, Manager, ObjectKey, Store};
 use k8s_openapi::api::core::v1::Secret;
 use kube::Client;
 

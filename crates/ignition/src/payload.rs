@@ -10,12 +10,9 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bytes::Bytes;
 use hyperplane_api::constants::{Reason, objects::keys, reasons};
 use hyperplane_ignition_render::Problem;
-use hyperplane_runtime::{Context, EventType, Failure, Next, ObjectKey, Reconciler};
+use hyperplane_runtime::{Api, Context, EventType, Failure, Next, ObjectKey, Reconciler};
 use k8s_openapi::api::core::v1::Secret;
-use kube::{
-    Api,
-    api::{Patch, PatchParams},
-};
+use kube::api::{Patch, PatchParams};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 

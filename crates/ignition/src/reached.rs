@@ -9,10 +9,10 @@ use std::{
 };
 
 use hyperplane_api::constants::annotations;
-use hyperplane_runtime::{ObjectKey, Store};
+use hyperplane_runtime::{Api, ObjectKey, Store};
 use k8s_openapi::api::core::v1::Secret;
 use kube::{
-    Api, Client,
+    Client,
     api::{Patch, PatchParams},
 };
 use serde_json::json;

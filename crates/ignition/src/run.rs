@@ -3,6 +3,7 @@
 use std::{net::SocketAddr, time::Duration};
 
 use bytes::Bytes;
+use futures::{FutureExt as _, future::BoxFuture};
 use http_body_util::Full;
 use hyperplane_runtime::{Admin, Clock, Manager, ManagerError, Settings as ManagerSettings};
 use kube::Client;
@@ -58,39 +59,42 @@ pub enum ServerError {
 }
 
 /// Serves until `stop`; requests that are under way then are finished.
-pub async fn run(client: Client, settings: Settings, stop: CancellationToken) -> Result<(), ServerError> {
-    let certificate = Certificate::open(settings.certificate.clone()).await?;
-    let machines = listen::bind(settings.listen).await?;
-    let probes = listen::bind(settings.health).await?;
-    let of_manager = ManagerSettings::new("hyperplane", &settings.instance, settings.clock.clone(), settings.seed);
-    let mut manager = Manager::new(client.clone(), of_manager);
-    let installed = install(&mut manager, &settings.namespace, settings.clock);
-    let service = &installed.service;
-    let admin = manager.admin();
-    let stop = stop.child_token();
-    let serving = listen::accept(machines, CONNECTIONS, FAREWELL, &stop, |stream| {
-        serve_machine(stream, certificate.clone(), service.clone(), stop.clone())
-    });
-    let watching = async {
-        let ended = manager.run(stop.clone()).await;
-        // Without its watches the server would go on to tell what was true once.
-        stop.cancel();
-        ended
-    };
-    let beside = async {
-        let (never, _, ()) = tokio::join!(
-            certificate.keep(),
-            installed.write_marks(&client),
-            answer_probes(probes, admin),
-        );
-        never
-    };
-    tokio::select! {
-        // Which of two comes first must not be chance.
-        biased;
-        ((), ended) = async { tokio::join!(serving, watching) } => Ok(ended?),
-        never = beside => match never {},
+pub fn run(client: Client, settings: Settings, stop: CancellationToken) -> BoxFuture<'static, Result<(), ServerError>> {
+    async move {
+        let certificate = Certificate::open(settings.certificate.clone()).await?;
+        let machines = listen::bind(settings.listen).await?;
+        let probes = listen::bind(settings.health).await?;
+        let of_manager = ManagerSettings::new("hyperplane", &settings.instance, settings.clock.clone(), settings.seed);
+        let mut manager = Manager::new(client.clone(), of_manager);
+        let installed = install(&mut manager, &settings.namespace, settings.clock);
+        let service = &installed.service;
+        let admin = manager.admin();
+        let stop = stop.child_token();
+        let serving = listen::accept(machines, CONNECTIONS, FAREWELL, &stop, |stream| {
+            serve_machine(stream, certificate.clone(), service.clone(), stop.clone())
+        });
+        let watching = async {
+            let ended = manager.run(stop.clone()).await;
+            // Without its watches the server would go on to tell what was true once.
+            stop.cancel();
+            ended
+        };
+        let beside = async {
+            let (never, _, ()) = tokio::join!(
+                certificate.keep(),
+                installed.write_marks(&client),
+                answer_probes(probes, admin),
+            );
+            never
+        };
+        tokio::select! {
+            // Which of two comes first must not be chance.
+            biased;
+            ((), ended) = async { tokio::join!(serving, watching) } => Ok(ended?),
+            never = beside => match never {},
+        }
     }
+    .boxed()
 }
 
 /// Answers probes and readers of metrics, until it is dropped.

@@ -47,7 +47,7 @@ fn secret(annotations: &Value, data: &Value) -> Secret {
     }
     let object =
         json!({"metadata": {"name": "token-one", "namespace": "clusters-one", "annotations": all}, "data": content});
-    serde_json::from_value(object).unwrap()
+    hyperplane_objects::read(&object).unwrap()
 }
 
 fn bearer(token: &str) -> String {
@@ -114,7 +114,7 @@ fn tokens_open_until_they_end() {
         assert_eq!(refusal(&secret(&annotations, &nothing), shown), expected, "{what}");
     }
     let mut leaving = secret(&nothing, &nothing);
-    leaving.metadata.deletion_timestamp = serde_json::from_value(json!("2026-01-01T00:00:00Z")).unwrap();
+    leaving.metadata.deletion_timestamp = hyperplane_objects::read(json!("2026-01-01T00:00:00Z")).unwrap();
     assert_eq!(refusal(&leaving, TOKEN), unknown);
 }
 

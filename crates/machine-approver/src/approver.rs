@@ -4,10 +4,10 @@
 use std::{sync::Arc, time::Duration};
 
 use hyperplane_api::cluster_api::machine::Machine;
-use hyperplane_runtime::{Context, EventType, Failure, Manager, Next, ObjectKey, Reconciler, Store, Watch};
+use hyperplane_runtime::{Api, Context, EventType, Failure, Manager, Next, ObjectKey, Reconciler, Store, Watch};
 use k8s_openapi::api::{certificates::v1::CertificateSigningRequest, core::v1::Node};
 use kube::{
-    Api, ResourceExt as _,
+    ResourceExt as _,
     api::{Patch, PatchParams},
     core::PartialObjectMeta,
 };

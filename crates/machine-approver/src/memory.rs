@@ -85,7 +85,7 @@ mod tests {
         let object = json!({
             "metadata": {"name": name, "uid": uid}, "spec": {"request": "", "signerName": "example.com/one"},
         });
-        Arc::new(serde_json::from_value(object).unwrap())
+        Arc::new(hyperplane_objects::read(&object).unwrap())
     }
 
     fn names(memory: &Memory, node: &str) -> Vec<String> {

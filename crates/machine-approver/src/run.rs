@@ -3,9 +3,12 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
+use futures::{FutureExt as _, future::BoxFuture};
 use hyperplane_api::cluster_api::machine::Machine;
-use hyperplane_runtime::{Clock, Failure, Manager, ManagerError, Reach, Settings as ManagerSettings, Store, Watch};
-use kube::{Api, Client, api::ListParams};
+use hyperplane_runtime::{
+    Api, Clock, Failure, Manager, ManagerError, Reach, Settings as ManagerSettings, Store, Watch,
+};
+use kube::{Client, api::ListParams};
 use tokio::{fs::File, io::AsyncReadExt as _, time::sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -49,28 +52,35 @@ impl Settings {
 }
 
 /// Approves until `stop`.
-pub async fn run(management: Client, settings: Settings, stop: CancellationToken) -> Result<(), ManagerError> {
-    let machines: Api<Machine> = Api::namespaced(management.clone(), &settings.namespace);
-    if stop.run_until_cancelled(kind_exists(&machines)).await.is_none() {
-        return Ok(());
+pub fn run(
+    management: Client,
+    settings: Settings,
+    stop: CancellationToken,
+) -> BoxFuture<'static, Result<(), ManagerError>> {
+    async move {
+        let machines: Api<Machine> = Api::namespaced(management.clone(), &settings.namespace);
+        if stop.run_until_cancelled(kind_exists(&machines)).await.is_none() {
+            return Ok(());
+        }
+        let manager = settings.manager(management);
+        let machines = manager.store(Watch::<Machine>::namespace(&settings.namespace));
+        index_machines(&machines);
+        // The one that ends by a mistake of ours ends the other.
+        let stop = stop.child_token();
+        let watching = async {
+            let ended = manager.run(stop.clone()).await;
+            stop.cancel();
+            ended
+        };
+        let approving = async {
+            let ended = approve(&settings, &machines, &stop).await;
+            stop.cancel();
+            ended
+        };
+        let (watched, approved) = tokio::join!(watching, approving);
+        watched.and(approved)
     }
-    let manager = settings.manager(management);
-    let machines = manager.store(Watch::<Machine>::namespace(&settings.namespace));
-    index_machines(&machines);
-    // The one that ends by a mistake of ours ends the other.
-    let stop = stop.child_token();
-    let watching = async {
-        let ended = manager.run(stop.clone()).await;
-        stop.cancel();
-        ended
-    };
-    let approving = async {
-        let ended = approve(&settings, &machines, &stop).await;
-        stop.cancel();
-        ended
-    };
-    let (watched, approved) = tokio::join!(watching, approving);
-    watched.and(approved)
+    .boxed()
 }
 
 /// The same between two clients that never change, for those who have no file: a simulation, or a measurement. It ends when

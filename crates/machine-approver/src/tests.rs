@@ -68,7 +68,7 @@ fn machine(name: &str, host: &str, status: &Value) -> Machine {
     for (key, value) in status.as_object().into_iter().flatten() {
         object["status"][key] = value.clone();
     }
-    serde_json::from_value(object).unwrap()
+    hyperplane_objects::read(&object).unwrap()
 }
 
 /// What is asked, and by whom.
@@ -146,7 +146,7 @@ impl<'a> Ask<'a> {
     }
 
     fn object(&self) -> CertificateSigningRequest {
-        let mut object: CertificateSigningRequest = serde_json::from_value(json!({
+        let mut object: CertificateSigningRequest = hyperplane_objects::read(json!({
             "metadata": {"name": "csr", "uid": self.uid, "resourceVersion": "7", "creationTimestamp": self.created},
             "spec": {
                 "request": "", "signerName": self.signer, "username": self.asker, "groups": self.groups,
@@ -161,7 +161,7 @@ impl<'a> Ask<'a> {
     fn approved(&self) -> CertificateSigningRequest {
         let mut object = self.object();
         let status = json!({"conditions": [{"type": "Approved", "status": "True"}]});
-        object.status = serde_json::from_value(status).unwrap();
+        object.status = hyperplane_objects::read(&status).unwrap();
         object
     }
 
@@ -343,7 +343,7 @@ fn a_machine_becomes_one_node_once() {
             approved(Purpose::FirstClient),
             "itself is no other"
         );
-        given.metadata.creation_timestamp = serde_json::from_value(json!("2025-12-31T00:00:00Z")).unwrap();
+        given.metadata.creation_timestamp = hyperplane_objects::read(json!("2025-12-31T00:00:00Z")).unwrap();
         table.requests.replace(vec![Arc::new(given)]);
         assert_eq!(
             FIRST.judged(&table),
@@ -372,7 +372,7 @@ fn of_two_keys_that_ask_for_one_machine_neither_is_believed() {
     let mut again = own.clone();
     again.metadata.uid = Some("2".to_owned());
     let mut denied = rival.object();
-    denied.status = serde_json::from_value(json!({"conditions": [{"type": "Denied", "status": "True"}]})).unwrap();
+    denied.status = hyperplane_objects::read(json!({"conditions": [{"type": "Denied", "status": "True"}]})).unwrap();
     let mut garbage = rival.object();
     garbage.spec.request = ByteString(b"garbage".to_vec());
     let mut unsigned = rival.object();
@@ -402,7 +402,7 @@ fn of_two_keys_that_ask_for_one_machine_neither_is_believed() {
 #[test]
 fn machines_that_leave_or_cannot_be_told_apart_are_refused() {
     let mut leaving = machine("m-a", "a", &json!({}));
-    leaving.metadata.deletion_timestamp = serde_json::from_value(json!("2026-01-01T12:01:00Z")).unwrap();
+    leaving.metadata.deletion_timestamp = hyperplane_objects::read(json!("2026-01-01T12:01:00Z")).unwrap();
     let table = Table {
         machines: vec![Arc::new(leaving)],
         ..Table::default()
@@ -509,7 +509,7 @@ fn the_rest_is_left_alone() {
         json!({"certificate": "AA=="}),
     ] {
         let mut object = FIRST.object();
-        object.status = serde_json::from_value(status.clone()).unwrap();
+        object.status = hyperplane_objects::read(&status).unwrap();
         assert_eq!(judge(&object, &table()), Verdict::Ignored, "{status}");
     }
 }

@@ -4,13 +4,14 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use hyperplane_api::cluster_api::{machine::Machine, machine_set::MachineSet};
-use hyperplane_runtime::{Context, Failure, Kind, ObjectKey, Store};
+use hyperplane_objects::Kind;
+use hyperplane_runtime::{Api, Context, Failure, ObjectKey, Store};
 use k8s_openapi::{
     NamespaceResourceScope,
     apimachinery::pkg::apis::meta::v1::{LabelSelector, OwnerReference},
 };
 use kube::{
-    Api, Resource, ResourceExt as _,
+    Resource, ResourceExt as _,
     api::{Patch, PatchParams},
 };
 use serde_json::{Value, json};
@@ -137,7 +138,7 @@ mod tests {
     use crate::conditions::tests::machine;
 
     fn selector(value: &Value) -> LabelSelector {
-        serde_json::from_value(value.clone()).unwrap()
+        hyperplane_objects::read(value).unwrap()
     }
 
     #[test]
@@ -181,7 +182,7 @@ mod tests {
     fn other_owners_stay() {
         let other = json!({"apiVersion": "v1", "kind": "Other", "name": "o", "uid": "o"});
         let found = machine("m", "", &json!({"resourceVersion": "7", "ownerReferences": [other]}));
-        let set: OwnerReference = serde_json::from_value(json!({
+        let set: OwnerReference = hyperplane_objects::read(json!({
             "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "MachineSet", "name": "s", "uid": "s", "controller": true,
         }))
         .unwrap();

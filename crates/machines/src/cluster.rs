@@ -27,10 +27,11 @@ use hyperplane_api::{
     hypershift::hosted_control_plane::HostedControlPlane,
     infrastructure::{agent_cluster::AgentCluster, kubevirt_cluster::KubevirtCluster},
 };
-use hyperplane_runtime::{Context, ControllerBuilder, Failure, Kind, Manager, Next, Reconciler, Scope, Store};
+use hyperplane_objects::Kind;
+use hyperplane_runtime::{Api, Context, ControllerBuilder, Failure, Manager, Next, Reconciler, Scope, Store};
 use k8s_openapi::NamespaceResourceScope;
 use kube::{
-    Api, Resource, ResourceExt as _,
+    Resource, ResourceExt as _,
     api::{Patch, PatchParams},
 };
 use serde_json::{Value, json};

@@ -164,7 +164,7 @@ pub(crate) mod tests {
                     "lastTransitionTime": "2026-01-01T00:00:00Z"})
             })
             .collect();
-        let mut machine: Machine = serde_json::from_value(json!({
+        let mut machine: Machine = hyperplane_objects::read(json!({
             "metadata": metadata,
             "spec": {"clusterName": "c", "bootstrap": {"dataSecretName": "data"}, "infrastructureRef": {
                 "apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "KubevirtMachine", "name": name}},
@@ -285,7 +285,7 @@ pub(crate) mod tests {
             "apiGroup": "g", "kind": "KubevirtMachineTemplate", "name": "t"}}});
         let set = json!({"metadata": {}, "spec": {"clusterName": "c", "selector": {}, "template": template},
             "status": {"conditions": [condition]}});
-        let set: MachineSet = serde_json::from_value(set).unwrap();
+        let set: MachineSet = hyperplane_objects::read(&set).unwrap();
         assert_eq!(held_up(&set), Some("exceeded quota"));
     }
 

@@ -171,7 +171,7 @@ mod tests {
             remediating: 0,
         };
         assert_eq!(counts, expected);
-        let set: MachineSet = serde_json::from_value(json!({
+        let set: MachineSet = hyperplane_objects::read(json!({
             "metadata": {}, "spec": {"clusterName": "c", "replicas": 7, "selector": {}, "template": {"spec": {
                 "clusterName": "c", "bootstrap": {}, "infrastructureRef": {"apiGroup": "g", "kind": "K", "name": "n"}}}},
         }))

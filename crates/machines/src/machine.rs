@@ -18,10 +18,10 @@ use hyperplane_api::{
     hypershift::hosted_control_plane::HostedControlPlane,
 };
 use hyperplane_runtime::{
-    Context, ControllerBuilder, EventType, Failure, Manager, Next, ObjectKey, Only, Reconciler, Store,
+    Api, Context, ControllerBuilder, EventType, Failure, Manager, Next, ObjectKey, Only, Reconciler, Store,
 };
 use kube::{
-    Api, ResourceExt as _,
+    ResourceExt as _,
     api::{Patch, PatchParams},
 };
 use serde_json::json;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use hyperplane_api::{cluster_api::cluster::Cluster, constants::ours};
-use hyperplane_runtime::{Kind, Manager, ObjectKey, Only, Scope, Store, Watch};
+use hyperplane_objects::Kind;
+use hyperplane_runtime::{Manager, ObjectKey, Only, Scope, Store, Watch};
 use k8s_openapi::{
     NamespaceResourceScope,
     apimachinery::pkg::apis::meta::v1::{LabelSelector, OwnerReference},

@@ -26,7 +26,7 @@ mod tests {
     #[test]
     fn an_object_is_paused_by_itself_or_with_its_cluster() {
         let object = |annotations: serde_json::Value| -> ConfigMap {
-            serde_json::from_value(json!({"metadata": {"annotations": annotations}})).unwrap()
+            hyperplane_objects::read(json!({"metadata": {"annotations": annotations}})).unwrap()
         };
         let cluster = |paused: Option<bool>| {
             let spec = ClusterSpec {

@@ -7,10 +7,11 @@ use hyperplane_api::{
     constants::{annotations, ours},
     hypershift::{hosted_cluster::HostedCluster, node_pool::NodePool},
 };
-use hyperplane_runtime::{Context, Failure, Kind};
+use hyperplane_objects::Kind;
+use hyperplane_runtime::{Api, Context, Failure};
 use k8s_openapi::{api::core::v1::Secret, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::{
-    Api, Resource as _, ResourceExt as _,
+    Resource as _, ResourceExt as _,
     api::PostParams,
     core::{PartialObjectMeta, PartialObjectMetaExt as _},
 };

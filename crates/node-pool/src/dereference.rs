@@ -142,7 +142,7 @@ pub(crate) fn secrets(stores: &Stores, pool: &NodePool, namespace: &str) -> (Vec
     all.partition(|secret| names::is_token(&secret.name_any()))
 }
 
-fn templates<K: hyperplane_runtime::Kind>(store: Option<&Store<K>>, namespace: &str, title: &str) -> Vec<Arc<K>> {
+fn templates<K: hyperplane_objects::Kind>(store: Option<&Store<K>>, namespace: &str, title: &str) -> Vec<Arc<K>> {
     store.map(|store| made_for(store, namespace, title)).unwrap_or_default()
 }
 

@@ -1,7 +1,8 @@
 //! What the provider of virtual machines says of each of them, as far as a pool tells it on. Nothing else of them is kept.
 
 use hyperplane_api::infrastructure::kubevirt_machine::KubevirtMachine;
-use hyperplane_runtime::view_of_kind;
+
+use hyperplane_objects::view_of_kind;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::ResourceExt as _;
 use serde::{Deserialize, Serialize};

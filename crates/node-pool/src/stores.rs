@@ -12,7 +12,8 @@ use hyperplane_api::{
     hypershift::{hosted_cluster::HostedCluster, hosted_control_plane::HostedControlPlane},
     infrastructure::{agent_machine::AgentMachineTemplate, kubevirt_machine::KubevirtMachineTemplate},
 };
-use hyperplane_runtime::{Kind, Manager, Store, Watch};
+use hyperplane_objects::Kind;
+use hyperplane_runtime::{Manager, Store, Watch};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::core::PartialObjectMeta;
 

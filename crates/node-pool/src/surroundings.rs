@@ -239,7 +239,7 @@ mod tests {
             &json!({"spec": {"infraID": null}, "status": nothing}),
         ));
         let mut control_plane = seen.control_plane.as_deref().unwrap().clone();
-        control_plane.spec.additional_trust_bundle = serde_json::from_value(json!({"name": "trust"})).unwrap();
+        control_plane.spec.additional_trust_bundle = hyperplane_objects::read(json!({"name": "trust"})).unwrap();
         seen.control_plane = Some(control_plane.into());
         seen.pull_secret = None;
         seen.ignition_authority = None;

@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 
 use hyperplane_api::{constants::annotations, hypershift::node_pool::NodePool};
-use hyperplane_runtime::{Context, Failure, Kind, ObjectKey, Store};
-use kube::{Api, Resource as _};
+use hyperplane_objects::Kind;
+use hyperplane_runtime::{Api, Context, Failure, ObjectKey, Store};
+use kube::Resource as _;
 
 use crate::{
     apply::delete_all,

@@ -55,17 +55,17 @@ pub(crate) fn release() -> Arc<Release> {
 
 /// A cluster that pools can be made for, and with changes.
 pub(crate) fn cluster(change: &Value) -> HostedCluster {
-    serde_json::from_value(manifests::cluster(change)).unwrap()
+    hyperplane_objects::read(manifests::cluster(change)).unwrap()
 }
 
 /// A pool that nothing is wrong with, and with changes.
 pub(crate) fn pool(change: &Value) -> NodePool {
-    serde_json::from_value(manifests::pool(change)).unwrap()
+    hyperplane_objects::read(manifests::pool(change)).unwrap()
 }
 
 /// What a run sees of a cluster that has everything, and of a pool for which nothing was made yet.
 pub(crate) fn seen(cluster: &HostedCluster) -> Seen {
-    let control_plane: HostedControlPlane = serde_json::from_value(manifests::control_plane()).unwrap();
+    let control_plane: HostedControlPlane = hyperplane_objects::read(manifests::control_plane()).unwrap();
     let authority = json!({"data": {keys::CA_CERTIFICATE: "certificate"}});
     Seen {
         namespace: "clusters-blue".to_owned(),
@@ -76,7 +76,7 @@ pub(crate) fn seen(cluster: &HostedCluster) -> Seen {
             ..Secret::default()
         })),
         ssh_keys: Some(Arc::new(ssh_keys("ssh-ed25519 AAAA user@example.com"))),
-        ignition_authority: Some(Arc::new(serde_json::from_value(authority).unwrap())),
+        ignition_authority: Some(Arc::new(hyperplane_objects::read(&authority).unwrap())),
         ..Seen::default()
     }
 }
@@ -112,7 +112,7 @@ pub(crate) fn machine(name: &str, release: &str, kubelet: &str, is_healthy: bool
             "osImage": "Debian GNU/Linux 13 (trixie)", "systemUUID": "",
         });
     }
-    serde_json::from_value(manifest).unwrap()
+    hyperplane_objects::read(&manifest).unwrap()
 }
 
 /// A machine that goes, once its node is empty.
@@ -122,7 +122,7 @@ pub(crate) fn draining(name: &str, message: &str) -> Machine {
     let condition = json!({"type": "Deleting", "status": "True", "reason": "DrainingNode", "message": message,
         "lastTransitionTime": "2027-01-01T00:00:00Z"});
     let conditions = &mut machine.status.as_mut().unwrap().conditions;
-    conditions.push(serde_json::from_value(condition).unwrap());
+    conditions.push(hyperplane_objects::read(&condition).unwrap());
     machine
 }
 
@@ -141,7 +141,7 @@ pub(crate) fn deployment(change: &Value) -> MachineDeployment {
         },
     });
     merge(&mut manifest, change);
-    serde_json::from_value(manifest).unwrap()
+    hyperplane_objects::read(&manifest).unwrap()
 }
 
 /// A MachineSet whose machines read some user data.
@@ -157,7 +157,7 @@ pub(crate) fn set(user_data: &str, replicas: Option<i32>) -> MachineSet {
             }},
         },
     });
-    serde_json::from_value(manifest).unwrap()
+    hyperplane_objects::read(&manifest).unwrap()
 }
 
 /// What is decided about a pool.
@@ -204,7 +204,7 @@ pub(crate) fn distribution_release(change: &Value) -> Arc<DistributionRelease> {
     });
     let mut value = serde_json::to_value(found.unwrap()).unwrap();
     merge(&mut value, change);
-    Arc::new(serde_json::from_value(value).unwrap())
+    Arc::new(hyperplane_objects::read(&value).unwrap())
 }
 
 /// The Secret as the server would have it.

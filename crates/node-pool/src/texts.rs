@@ -7,9 +7,8 @@ use std::{
 };
 
 use hyperplane_api::constants::objects::keys;
-use hyperplane_runtime::{Context, Failure, ObjectKey};
+use hyperplane_runtime::{Api, Context, Failure, ObjectKey};
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use kube::Api;
 
 /// The most bytes that are kept; with more, everything is read anew.
 const MOST_BYTES: usize = 64 << 20;

@@ -92,7 +92,7 @@ mod tests {
                 all.insert(key.as_str().to_owned(), value.into());
             }
         }
-        serde_json::from_value(json!({"metadata": {"annotations": all}})).unwrap()
+        hyperplane_objects::read(json!({"metadata": {"annotations": all}})).unwrap()
     }
 
     fn ago(minutes: i64) -> String {

@@ -1,10 +1,10 @@
 //! Writing what was issued, as soon as it was: whoever is interrupted has lost nothing that somebody trusts.
 
 use hyperplane_pki_issue::{Existing, Plan, Wanted, Write, issue};
-use hyperplane_runtime::{Context, Failure};
+use hyperplane_runtime::{Api, Context, Failure};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Secret;
-use kube::{Api, api::PostParams};
+use kube::api::PostParams;
 
 /// Carries out a plan.
 pub(crate) async fn apply(

@@ -2,13 +2,14 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use hyperplane_objects::Kind;
 use hyperplane_pki_issue::Existing;
-use hyperplane_runtime::{Context, Failure, Kind, NamespaceStore, Store};
+use hyperplane_runtime::{Api, Context, Failure, NamespaceStore, Store};
 use k8s_openapi::{
     NamespaceResourceScope,
     api::core::v1::{ConfigMap, Secret, Service},
 };
-use kube::{Api, api::ListParams};
+use kube::api::ListParams;
 
 /// The caches that are read.
 #[derive(Clone, Debug)]

@@ -138,7 +138,7 @@ mod tests {
         };
         let observed = observations(&[problem], &["a: b".to_owned(), "c: d".to_owned()], &[]);
         let written = status(&[], observed, Some(1), NOW).unwrap();
-        let conditions: Vec<Condition> = serde_json::from_value(written["conditions"].clone()).unwrap();
+        let conditions: Vec<Condition> = hyperplane_objects::read(&written["conditions"]).unwrap();
         let said: Vec<(&str, &str, &str)> = conditions
             .iter()
             .map(|condition| {

@@ -26,8 +26,9 @@ const MOST_NEAR: usize = 3;
 
 const TEXT: &str = include_str!("catalogue/kubernetes.yaml");
 
-static CATALOGUE: LazyLock<Catalogue> =
-    LazyLock::new(|| serde_saphyr::from_str(TEXT).expect("the file is part of the program, and a test reads it"));
+static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| {
+    hyperplane_objects::read_yaml(TEXT).expect("the file is part of the program, and a test reads it")
+});
 
 static RELEASES: LazyLock<Vec<Release>> = LazyLock::new(|| {
     let read = |spec| Release::from_spec(&spec).expect("a test reads every release");

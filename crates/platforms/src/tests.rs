@@ -15,7 +15,7 @@ fn cluster(platform: &Value, more: &Value) -> HostedCluster {
     for (name, value) in more.as_object().unwrap() {
         spec[name] = value.clone();
     }
-    serde_json::from_value(json!({"metadata": {"name": "blue", "namespace": "clusters"}, "spec": spec})).unwrap()
+    hyperplane_objects::read(json!({"metadata": {"name": "blue", "namespace": "clusters"}, "spec": spec})).unwrap()
 }
 
 fn facts<'a>(cluster: &'a HostedCluster, ignition_endpoint: Option<&'a str>) -> Facts<'a> {
@@ -50,7 +50,7 @@ fn no_two_rules_have_one_name() {
 
 #[test]
 fn agents_take_the_hosts_that_a_pool_selects_and_no_platform_makes_no_machines() {
-    let pool: NodePool = serde_json::from_value(json!({
+    let pool: NodePool = hyperplane_objects::read(json!({
         "metadata": {"name": "workers", "namespace": "clusters"},
         "spec": {
             "clusterName": "blue", "release": {"image": "hyperplane.dev/kubernetes:v1.36.4"},

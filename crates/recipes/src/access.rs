@@ -6,6 +6,7 @@ use clap::Args;
 use hyperplane_api::{
     common::LocalObjectReference, constants::objects::keys, hypershift::image_content_source::ImageContentSource,
 };
+use hyperplane_objects::YamlError;
 use serde_json::{Value, json};
 
 use crate::{
@@ -152,11 +153,13 @@ fn mirrors(given: &Given, judge: &mut Judge) -> Vec<ImageContentSource> {
     let Some(text) = given.file(MIRRORS) else {
         return Vec::new();
     };
-    serde_saphyr::from_str(text).unwrap_or_else(|error: serde_saphyr::Error| {
-        let line = error.without_snippet().location().map_or(0, |location| location.line());
+    hyperplane_objects::read_yaml(text).unwrap_or_else(|error: YamlError| {
+        let place = error
+            .line()
+            .map_or_else(String::new, |line| format!("look at line {line}: "));
         judge.wrong(
             MIRRORS,
-            format!("look at line {line}: the file must be a list of entries with source and mirrors"),
+            format!("{place}the file must be a list of entries with source and mirrors"),
         );
         Vec::new()
     })

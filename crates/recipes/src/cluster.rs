@@ -165,7 +165,7 @@ impl ClusterRecipe<'_> {
             "release": release, "platform": platform, "services": services, "pullSecret": access.pull_secret,
             "issuerURL": DEFAULT_ISSUER_URL,
         });
-        let mut spec: HostedClusterSpec = serde_json::from_value(fields).expect("what a spec needs is there");
+        let mut spec: HostedClusterSpec = hyperplane_objects::read(&fields).expect("what a spec needs is there");
         spec.networking = flags.networks.build(judge);
         spec.ssh_key = access.ssh_key;
         spec.additional_trust_bundle = access.trust_bundle;

@@ -18,7 +18,7 @@ use crate::{
     fence::{Fence, Leadership},
     inbox::Inbox,
     metrics::Metrics,
-    store::lock,
+    store::{SharedStore, lock},
     stores::Stores,
 };
 
@@ -88,7 +88,7 @@ impl Admin {
 
     /// What is not there yet.
     fn missing(&self) -> Vec<String> {
-        let stores = self.stores.plain();
+        let stores = self.stores.all();
         let unsynced = stores.iter().filter(|store| !store.is_synced());
         let mut missing: Vec<String> = unsynced
             .map(|store| format!("watch {} has no first list", store.status().watch))
@@ -103,7 +103,7 @@ impl Admin {
         for inbox in self.inboxes() {
             inbox.measure();
         }
-        for store in self.stores.plain() {
+        for store in self.stores.all() {
             let status = store.status();
             self.metrics.cached_objects(&status.watch, status.objects);
         }
@@ -119,11 +119,11 @@ impl Admin {
                 json!({"state": "leader", "expiresInSeconds": left.as_secs(), "transitions": transitions})
             }
         };
-        let stores = self.stores.plain();
+        let stores = self.stores.all();
         let inboxes = self.inboxes();
         let state = json!({
             "leadership": leadership,
-            "watches": stores.iter().map(|store| store.status()).collect::<Vec<_>>(),
+            "watches": stores.iter().map(SharedStore::status).collect::<Vec<_>>(),
             "controllers": inboxes.iter().map(|inbox| inbox.status()).collect::<Vec<_>>(),
         });
         format!("{state:#}\n")

@@ -6,66 +6,66 @@ use std::{
     sync::Arc,
 };
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::{Resource, runtime::watcher::Event};
-
-use crate::{kind::Kind, object_key::ObjectKey, parsed::Parsed};
+use crate::{
+    erased::{AnyObject, ErasedObject, is_same_version},
+    object_key::ObjectKey,
+};
 
 #[cfg(test)]
 mod tests;
 
-/// The annotation in which `kubectl apply` keeps a second copy of the object.
-const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
-
 /// Computes the values under which an object is found in an index.
-pub(crate) type Extract<K> = Arc<dyn Fn(&K) -> Vec<String> + Send + Sync>;
+pub(crate) type Extract = Arc<dyn Fn(&dyn ErasedObject) -> Vec<String> + Send + Sync>;
+
+/// An object of an event: read, or why it could not be. One malformed object must not stop a whole kind.
+pub(crate) struct Arrival {
+    pub(crate) key: ObjectKey,
+    pub(crate) object: Result<AnyObject, String>,
+}
+
+/// One event of a watch, with the objects read.
+pub(crate) enum Update {
+    /// A list begins; what it brings replaces everything at its end.
+    ListStarted,
+    Listed(Arrival),
+    ListEnded,
+    Applied(Arrival),
+    Deleted(ObjectKey),
+}
 
 /// One object before and after an event. Both are present for a modification.
-#[derive(Debug)]
-pub(crate) struct Change<K> {
+pub(crate) struct Change {
     pub(crate) key: ObjectKey,
-    pub(crate) old: Option<Arc<K>>,
-    pub(crate) new: Option<Arc<K>>,
+    pub(crate) old: Option<AnyObject>,
+    pub(crate) new: Option<AnyObject>,
     /// The change belongs to the first list after the start, when everything is new.
     pub(crate) is_first_list: bool,
 }
 
 /// Objects of one watch, and what can be found in them.
-pub(crate) struct Cache<K> {
-    objects: BTreeMap<ObjectKey, Arc<K>>,
+#[derive(Default)]
+pub(crate) struct Cache {
+    objects: BTreeMap<ObjectKey, AnyObject>,
     malformed: BTreeMap<ObjectKey, String>,
-    indices: BTreeMap<&'static str, Index<K>>,
-    relist: Option<Relist<K>>,
+    indices: BTreeMap<&'static str, Index>,
+    relist: Option<Relist>,
     is_synced: bool,
-    keep_manager_prefix: String,
 }
 
-struct Index<K> {
-    extract: Extract<K>,
+struct Index {
+    extract: Extract,
     entries: BTreeMap<String, BTreeSet<ObjectKey>>,
 }
 
 /// What a list in progress has brought so far; it replaces everything at its end, atomically.
-struct Relist<K> {
-    objects: BTreeMap<ObjectKey, Arc<K>>,
+struct Relist {
+    objects: BTreeMap<ObjectKey, AnyObject>,
     malformed: BTreeMap<ObjectKey, String>,
 }
 
-impl<K: Kind> Cache<K> {
-    /// An empty cache that keeps, of `managedFields`, the entries of managers with this prefix.
-    pub(crate) fn new(keep_manager_prefix: impl Into<String>) -> Self {
-        Self {
-            objects: BTreeMap::new(),
-            malformed: BTreeMap::new(),
-            indices: BTreeMap::new(),
-            relist: None,
-            is_synced: false,
-            keep_manager_prefix: keep_manager_prefix.into(),
-        }
-    }
-
+impl Cache {
     /// Adds an index, filled with what is there already. The first definition of a name holds.
-    pub(crate) fn add_index(&mut self, name: &'static str, extract: Extract<K>) {
+    pub(crate) fn add_index(&mut self, name: &'static str, extract: Extract) {
         let objects = &self.objects;
         self.indices.entry(name).or_insert_with(|| {
             let mut index = Index {
@@ -73,30 +73,29 @@ impl<K: Kind> Cache<K> {
                 entries: BTreeMap::new(),
             };
             for (key, object) in objects {
-                index.insert(key, object);
+                index.insert(key, object.as_ref());
             }
             index
         });
     }
 
     /// Takes in one event and says what it changed.
-    pub(crate) fn apply(&mut self, event: Event<Parsed<K>>) -> Vec<Change<K>> {
-        match event {
-            Event::Init => {
+    pub(crate) fn apply(&mut self, update: Update) -> Vec<Change> {
+        match update {
+            Update::ListStarted => {
                 self.relist = Some(Relist {
                     objects: BTreeMap::new(),
                     malformed: BTreeMap::new(),
                 });
                 Vec::new()
             }
-            Event::InitApply(parsed) => {
-                self.stage(parsed);
+            Update::Listed(arrival) => {
+                self.stage(arrival);
                 Vec::new()
             }
-            Event::InitDone => self.swap(),
-            Event::Apply(parsed) => self.upsert(parsed),
-            Event::Delete(parsed) => {
-                let key = ObjectKey::of(&parsed);
+            Update::ListEnded => self.swap(),
+            Update::Applied(arrival) => self.upsert(arrival),
+            Update::Deleted(key) => {
                 self.malformed.remove(&key);
                 self.replace(key, None).into_iter().collect()
             }
@@ -107,17 +106,17 @@ impl<K: Kind> Cache<K> {
         self.is_synced
     }
 
-    pub(crate) fn get(&self, key: &ObjectKey) -> Option<Arc<K>> {
-        self.objects.get(key).cloned()
+    pub(crate) fn get(&self, key: &ObjectKey) -> Option<&AnyObject> {
+        self.objects.get(key)
     }
 
     /// All objects, in order.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<K>> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &AnyObject> {
         self.objects.values()
     }
 
     /// The objects of one namespace, in order of their names.
-    pub(crate) fn in_namespace(&self, namespace: &str) -> impl Iterator<Item = &Arc<K>> {
+    pub(crate) fn in_namespace(&self, namespace: &str) -> impl Iterator<Item = &AnyObject> {
         self.objects
             .range(ObjectKey::namespaced(namespace, "")..)
             .take_while(move |(key, _)| key.namespace == namespace)
@@ -147,27 +146,25 @@ impl<K: Kind> Cache<K> {
         &self.malformed
     }
 
-    fn stage(&mut self, parsed: Parsed<K>) {
-        let key = ObjectKey::of(&parsed);
+    fn stage(&mut self, Arrival { key, object }: Arrival) {
         let kept = self.objects.get(&key).cloned();
         let Some(relist) = &mut self.relist else {
             return;
         };
-        match parsed {
-            Parsed::Good(mut object) => {
-                prune(object.meta_mut(), &self.keep_manager_prefix);
-                relist.objects.insert(key, Arc::new(*object));
+        match object {
+            Ok(object) => {
+                relist.objects.insert(key, object);
             }
-            Parsed::Malformed(rest) => {
+            Err(error) => {
                 if let Some(kept) = kept {
                     relist.objects.insert(key.clone(), kept);
                 }
-                relist.malformed.insert(key, rest.error);
+                relist.malformed.insert(key, error);
             }
         }
     }
 
-    fn swap(&mut self) -> Vec<Change<K>> {
+    fn swap(&mut self) -> Vec<Change> {
         let Some(relist) = self.relist.take() else {
             return Vec::new();
         };
@@ -191,37 +188,35 @@ impl<K: Kind> Cache<K> {
         changes
     }
 
-    fn upsert(&mut self, parsed: Parsed<K>) -> Vec<Change<K>> {
-        let key = ObjectKey::of(&parsed);
-        match parsed {
-            Parsed::Good(mut object) => {
+    fn upsert(&mut self, Arrival { key, object }: Arrival) -> Vec<Change> {
+        match object {
+            Ok(object) => {
                 self.malformed.remove(&key);
-                prune(object.meta_mut(), &self.keep_manager_prefix);
-                self.replace(key, Some(Arc::new(*object))).into_iter().collect()
+                self.replace(key, Some(object)).into_iter().collect()
             }
             // The last readable version stays: an object that looks deleted would be acted upon.
-            Parsed::Malformed(rest) => {
-                self.malformed.insert(key, rest.error);
+            Err(error) => {
+                self.malformed.insert(key, error);
                 Vec::new()
             }
         }
     }
 
     /// Puts one object in place of another and keeps the indices true; none if nothing differs.
-    fn replace(&mut self, key: ObjectKey, new: Option<Arc<K>>) -> Option<Change<K>> {
+    fn replace(&mut self, key: ObjectKey, new: Option<AnyObject>) -> Option<Change> {
         let old = match &new {
             Some(object) => self.objects.insert(key.clone(), object.clone()),
             None => self.objects.remove(&key),
         };
         for index in self.indices.values_mut() {
             if let Some(old) = &old {
-                index.remove(&key, old);
+                index.remove(&key, old.as_ref());
             }
             if let Some(new) = &new {
-                index.insert(&key, new);
+                index.insert(&key, new.as_ref());
             }
         }
-        if is_same(old.as_deref(), new.as_deref()) {
+        if is_same(old.as_ref(), new.as_ref()) {
             return None;
         }
         Some(Change {
@@ -233,14 +228,14 @@ impl<K: Kind> Cache<K> {
     }
 }
 
-impl<K> Index<K> {
-    fn insert(&mut self, key: &ObjectKey, object: &K) {
+impl Index {
+    fn insert(&mut self, key: &ObjectKey, object: &dyn ErasedObject) {
         for value in (self.extract)(object) {
             self.entries.entry(value).or_default().insert(key.clone());
         }
     }
 
-    fn remove(&mut self, key: &ObjectKey, object: &K) {
+    fn remove(&mut self, key: &ObjectKey, object: &dyn ErasedObject) {
         for value in (self.extract)(object) {
             if let Some(keys) = self.entries.get_mut(&value) {
                 keys.remove(key);
@@ -252,27 +247,10 @@ impl<K> Index<K> {
     }
 }
 
-fn is_same<K: Resource>(old: Option<&K>, new: Option<&K>) -> bool {
+fn is_same(old: Option<&AnyObject>, new: Option<&AnyObject>) -> bool {
     match (old, new) {
         (None, None) => true,
-        (Some(old), Some(new)) => {
-            let (old, new) = (old.meta(), new.meta());
-            old.uid == new.uid && old.resource_version == new.resource_version && old.resource_version.is_some()
-        }
+        (Some(old), Some(new)) => is_same_version(old.meta(), new.meta()),
         _ => false,
-    }
-}
-
-/// Drops what nobody reads. Of `managedFields` our own entries stay, because they tell whether an apply would change
-/// anything; on a busy cluster the foreign ones are half of an object's size.
-fn prune(meta: &mut ObjectMeta, keep_manager_prefix: &str) {
-    if let Some(entries) = &mut meta.managed_fields {
-        entries.retain(|entry| {
-            let manager = entry.manager.as_deref().unwrap_or_default();
-            manager.starts_with(keep_manager_prefix)
-        });
-    }
-    if let Some(annotations) = &mut meta.annotations {
-        annotations.remove(LAST_APPLIED);
     }
 }

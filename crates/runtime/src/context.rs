@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, atomic::AtomicBool};
 
+use hyperplane_objects::Kind;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::Client;
@@ -15,7 +16,6 @@ use crate::{
     events::{EventType, Note, Recorder, reference},
     failure::Failure,
     identity::{Carrying, IdentityLayer, IdentityMode},
-    kind::Kind,
     object_key::ObjectKey,
     writer::{Applied, Writer},
 };

@@ -3,17 +3,18 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
+use hyperplane_objects::{Kind, KindNames};
+
 use crate::{
     context::Context,
     events::Recorder,
     finalizer::drive,
     inbox::Inbox,
-    kind::Kind,
     manager::{Manager, Only},
     object_key::ObjectKey,
     reconciler::{Next, Reconciler},
     runner::{CONCURRENCY, DEADLINE, Prepare, Prepared, RESYNC, Runner},
-    store::{AnyStore, Store},
+    store::{SharedStore, Store},
     trigger::{self, Mapper},
     watch::Watch,
 };
@@ -25,7 +26,7 @@ pub struct ControllerBuilder<'m, R: Reconciler> {
     reconciler: Arc<R>,
     store: Store<R::Object>,
     inbox: Arc<Inbox>,
-    needs: Vec<Arc<dyn AnyStore>>,
+    needs: Vec<SharedStore>,
     concurrency: usize,
     deadline: Duration,
     resync: Duration,
@@ -37,7 +38,7 @@ impl<'m, R: Reconciler> ControllerBuilder<'m, R> {
         let store = manager.store(watch);
         let inbox = manager.new_inbox(name);
         Self {
-            needs: vec![Arc::new(store.clone())],
+            needs: vec![store.shared().clone()],
             manager,
             reconciler: Arc::new(reconciler),
             store,
@@ -57,7 +58,8 @@ impl<'m, R: Reconciler> ControllerBuilder<'m, R> {
 
     /// Objects whose controller reference names ours. Their every change triggers the owner.
     pub fn owns<S: Kind>(self, watch: Watch<S>) -> Self {
-        let map = trigger::by_owner_reference(self.store.clone());
+        let names = KindNames::of::<R::Object>();
+        let map = trigger::by_owner_reference(self.store.shared().clone(), &names);
         self.watch(watch, map)
     }
 
@@ -72,7 +74,7 @@ impl<'m, R: Reconciler> ControllerBuilder<'m, R> {
         watch: Watch<S>,
         map: impl Fn(&S) -> BTreeSet<ObjectKey> + Send + Sync + 'static,
     ) -> Self {
-        self.watch(watch, Arc::new(map))
+        self.watch(watch, trigger::by_function(map))
     }
 
     /// Objects that ours refer to. `refers_to` names, for one of ours, what it refers to, and is kept as an index
@@ -85,13 +87,13 @@ impl<'m, R: Reconciler> ControllerBuilder<'m, R> {
         is: impl Fn(&S) -> Vec<String> + Send + Sync + 'static,
     ) -> Self {
         self.store.add_index(index, refers_to);
-        let map = trigger::by_index(self.store.clone(), index, is);
+        let map = trigger::by_index(self.store.shared().clone(), index, is);
         self.watch(watch, map)
     }
 
     /// Waits for the first list of this store before the first run, because the reconciler reads it.
     pub fn reads<S: Kind>(mut self, store: &Store<S>) -> Self {
-        self.needs.push(Arc::new(store.clone()));
+        self.needs.push(store.shared().clone());
         self
     }
 
@@ -117,12 +119,13 @@ impl<'m, R: Reconciler> ControllerBuilder<'m, R> {
     pub fn register(self) -> Store<R::Object> {
         let (inbox, wants_status) = (self.inbox.clone(), self.wants_status);
         self.store
+            .shared()
             .subscribe(Arc::new(move |changes| inbox.take(changes, wants_status)));
         let context = self.manager.context(&self.inbox.name);
         let recorder: Recorder = self.manager.recorder();
         let runner = Runner {
             prepare: prepare(self.store.clone(), self.reconciler, context, self.manager.only()),
-            synced: self.needs.iter().map(|store| store.synced()).collect(),
+            synced: self.needs.iter().map(SharedStore::synced).collect(),
             fence: self.manager.fence(),
             random: self.manager.random(&format!("resync/{}", self.inbox.name)),
             drain: self.manager.drain(),
@@ -136,15 +139,19 @@ impl<'m, R: Reconciler> ControllerBuilder<'m, R> {
         self.store
     }
 
-    fn watch<S: Kind>(mut self, watch: Watch<S>, map: Mapper<S>) -> Self {
+    fn watch<S: Kind>(mut self, watch: Watch<S>, map: Mapper) -> Self {
         let store = self.manager.store(watch);
-        let inbox = self.inbox.clone();
-        store.subscribe(Arc::new(move |changes| {
-            inbox.take_related(trigger::concerned(changes, &map, R::SWEEPS));
-        }));
-        self.needs.push(Arc::new(store));
+        self.needs.push(store.shared().clone());
+        relate(store.shared(), self.inbox.clone(), map, R::SWEEPS);
         self
     }
+}
+
+/// Has a controller run for what each change of a store concerns.
+fn relate(store: &SharedStore, inbox: Arc<Inbox>, map: Mapper, sweeps: bool) {
+    store.subscribe(Arc::new(move |changes| {
+        inbox.take_related(trigger::concerned(changes, &map, sweeps));
+    }));
 }
 
 fn prepare<R: Reconciler>(

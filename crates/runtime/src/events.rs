@@ -3,12 +3,13 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+use hyperplane_objects::Kind;
 use jiff::Timestamp;
 use k8s_openapi::{
     api::core::v1::{Event, EventSource, ObjectReference},
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time},
 };
-use kube::Client;
+use kube::{Client, api::PostParams};
 use serde_json::json;
 use tokio::{sync::mpsc, time::Instant};
 use tokio_util::sync::CancellationToken;
@@ -135,7 +136,8 @@ impl Publisher {
 
 async fn create(client: &Client, event: &Event) -> kube::Result<()> {
     let endpoint = Endpoint::of::<Event>(event.metadata.namespace.as_deref());
-    endpoint.create(client, event).await.map(drop)
+    let body = endpoint.body(event)?;
+    endpoint.create(client, &PostParams::default(), &body).await.map(drop)
 }
 
 /// Raises the count of an event, or creates it again if it has expired.
@@ -322,6 +324,6 @@ impl std::fmt::Debug for Recorder {
 }
 
 /// How an object is named in its events.
-pub(crate) fn reference<K: crate::kind::Kind>(object: &K) -> Arc<ObjectReference> {
+pub(crate) fn reference<K: Kind>(object: &K) -> Arc<ObjectReference> {
     Arc::new(object.object_ref(&()))
 }

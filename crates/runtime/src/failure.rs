@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_terminating_namespace_is_waited_for() {
-        let status: Status = serde_json::from_value(serde_json::json!({
+        let status: Status = hyperplane_objects::read(serde_json::json!({
             "code": 403, "message": "namespace is being terminated", "reason": "Forbidden",
             "details": {"causes": [{"reason": "NamespaceTerminating", "message": "x", "field": "metadata.namespace"}]}
         }))

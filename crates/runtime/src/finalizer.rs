@@ -3,14 +3,16 @@
 
 use std::sync::Arc;
 
-use kube::{Client, Resource};
-use serde_json::json;
+use futures::{FutureExt, future::BoxFuture};
+use hyperplane_objects::Kind as _;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::{Client, Resource as _};
+use serde_json::{Value, json};
 
 use crate::{
     context::Context,
     endpoint::Endpoint,
     failure::Failure,
-    kind::Kind,
     object_key::ObjectKey,
     reconciler::{Next, Reconciler},
 };
@@ -29,68 +31,95 @@ pub(crate) async fn drive<R: Reconciler>(
         None if is_deleted && !R::SEES_DELETION => Ok(Next::OnChange),
         None => reconciler.reconcile(context, object).await,
         Some(finalizer) if is_deleted => {
-            if has(object.as_ref(), finalizer) {
+            if has(object.meta(), finalizer) {
                 reconciler.cleanup(context, object.clone()).await?;
-                change(context.client(), object.as_ref(), finalizer, false).await?;
+                change::<R>(context, object.meta(), finalizer, false).await?;
             }
             Ok(Next::OnChange)
         }
-        Some(finalizer) if has(object.as_ref(), finalizer) => reconciler.reconcile(context, object).await,
-        Some(finalizer) => match change(context.client(), object.as_ref(), finalizer, true).await? {
-            Some(object) => reconciler.reconcile(context, Arc::new(object)).await,
+        Some(finalizer) if has(object.meta(), finalizer) => reconciler.reconcile(context, object).await,
+        Some(finalizer) => match change::<R>(context, object.meta(), finalizer, true).await? {
+            Changed::Not => reconciler.reconcile(context, object).await,
+            Changed::To(json) => {
+                let object = R::Object::from_json(&json).map_err(Failure::retry)?;
+                reconciler.reconcile(context, Arc::new(object)).await
+            }
             // It was deleted or replaced meanwhile: the watch will tell.
-            None => Ok(Next::OnChange),
+            Changed::Gone => Ok(Next::OnChange),
         },
     }
 }
 
-fn has(object: &impl Resource, finalizer: &str) -> bool {
-    object
-        .meta()
-        .finalizers
-        .iter()
-        .flatten()
-        .any(|found| found == finalizer)
+/// What became of an object whose finalizers were to be changed.
+enum Changed {
+    /// There was nothing to change.
+    Not,
+    /// As it is now.
+    To(Value),
+    /// It is not there any more, or must not be guarded any more because its deletion has begun.
+    Gone,
 }
 
-/// Adds or removes the finalizer by compare-and-swap on the version, and hands back the object as it is then; none if
-/// the object is not there any more, or must not be guarded any more because its deletion has begun.
-async fn change<K: Kind>(client: &Client, object: &K, finalizer: &str, wanted: bool) -> Result<Option<K>, Failure> {
-    let key = ObjectKey::of(object);
-    let endpoint = Endpoint::of::<K>(key.scope());
-    let mut current = object.clone();
-    for _ in 0..ATTEMPTS {
-        let meta = current.meta();
-        if meta.uid != object.meta().uid || (wanted && meta.deletion_timestamp.is_some()) {
-            return Ok(None);
+fn has(meta: &ObjectMeta, finalizer: &str) -> bool {
+    meta.finalizers.iter().flatten().any(|found| found == finalizer)
+}
+
+async fn change<R: Reconciler>(
+    context: &Context,
+    meta: &ObjectMeta,
+    finalizer: &str,
+    wanted: bool,
+) -> Result<Changed, Failure> {
+    let endpoint = Endpoint::of::<R::Object>(meta.namespace.as_deref());
+    change_at(&endpoint, context.client(), meta, finalizer, wanted).await
+}
+
+/// Adds or removes the finalizer by compare-and-swap on the version.
+fn change_at<'a>(
+    endpoint: &'a Endpoint,
+    client: &'a Client,
+    known: &'a ObjectMeta,
+    finalizer: &'a str,
+    wanted: bool,
+) -> BoxFuture<'a, Result<Changed, Failure>> {
+    async move {
+        let name = known.name.as_deref().unwrap_or_default();
+        let mut fresh: Option<Value> = None;
+        for _ in 0..ATTEMPTS {
+            let parsed = fresh.as_ref().map(metadata).transpose()?;
+            let meta = parsed.as_ref().unwrap_or(known);
+            if meta.uid != known.uid || (wanted && meta.deletion_timestamp.is_some()) {
+                return Ok(Changed::Gone);
+            }
+            if has(meta, finalizer) == wanted {
+                return Ok(fresh.map_or(Changed::Not, Changed::To));
+            }
+            let mut finalizers = meta.finalizers.clone().unwrap_or_default();
+            finalizers.retain(|found| found != finalizer);
+            if wanted {
+                finalizers.push(finalizer.to_owned());
+            }
+            // With the version inside, the server refuses the patch if anything changed since: no finalizer of others is
+            // lost.
+            let patch = json!({"metadata": {"resourceVersion": meta.resource_version, "finalizers": finalizers}});
+            fresh = match endpoint.merge(client, name, &patch).await {
+                Ok(answer) => return Ok(Changed::To(answer)),
+                Err(kube::Error::Api(status)) if status.is_not_found() => return Ok(Changed::Gone),
+                Err(kube::Error::Api(status)) if status.is_conflict() => endpoint.get_opt(client, name).await?,
+                Err(error) => return Err(error.into()),
+            };
+            if fresh.is_none() {
+                return Ok(Changed::Gone);
+            }
         }
-        if has(&current, finalizer) == wanted {
-            return Ok(Some(current));
-        }
-        let mut finalizers = meta.finalizers.clone().unwrap_or_default();
-        finalizers.retain(|found| found != finalizer);
-        if wanted {
-            finalizers.push(finalizer.to_owned());
-        }
-        // With the version inside, the server refuses the patch if anything changed since: no finalizer of others is
-        // lost.
-        let patch = json!({"metadata": {"resourceVersion": meta.resource_version, "finalizers": finalizers}});
-        let fresh = match endpoint.merge(client, &key.name, &patch).await {
-            Ok(answer) => return parse(answer).map(Some),
-            Err(kube::Error::Api(status)) if status.is_not_found() => return Ok(None),
-            Err(kube::Error::Api(status)) if status.is_conflict() => endpoint.get(client, &key.name).await?,
-            Err(error) => return Err(error.into()),
-        };
-        match fresh {
-            Some(answer) => current = parse(answer)?,
-            None => return Ok(None),
-        }
+        let key = ObjectKey::namespaced(known.namespace.clone().unwrap_or_default(), name);
+        Err(Failure::retry(format!(
+            "{key} changes faster than its finalizer can be set"
+        )))
     }
-    Err(Failure::retry(format!(
-        "{key} changes faster than its finalizer can be set"
-    )))
+    .boxed()
 }
 
-fn parse<K: Kind>(answer: serde_json::Value) -> Result<K, Failure> {
-    serde_json::from_value(answer).map_err(Failure::retry)
+fn metadata(json: &Value) -> Result<ObjectMeta, Failure> {
+    hyperplane_objects::read(&json["metadata"]).map_err(Failure::retry)
 }

@@ -14,7 +14,6 @@ use hyperplane_seams::Random;
 
 use crate::{
     cache::Change,
-    kind::Kind,
     metrics::{ControllerMetrics, to_gauge},
     object_key::ObjectKey,
     queue::{Outcome, Popped, Priority, Queue},
@@ -80,7 +79,7 @@ impl Inbox {
     }
 
     /// Takes in changes of the controller's own kind; those of a status only if they are wanted.
-    pub(crate) fn take<K: Kind>(&self, changes: &[Change<K>], wants_status: bool) {
+    pub(crate) fn take(&self, changes: &[Change], wants_status: bool) {
         let (first, later): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.is_first_list);
         let (edits, others): (Vec<_>, Vec<_>) = later.into_iter().partition(|change| is_edit(change));
         let others = others.into_iter().filter(|_| wants_status);

@@ -7,7 +7,7 @@ use k8s_openapi::{
     api::coordination::v1::{Lease, LeaseSpec},
     apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta},
 };
-use kube::Client;
+use kube::{Client, api::PostParams};
 use serde_json::Value;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
@@ -130,19 +130,35 @@ impl LeaseKeeper {
     async fn perform(&mut self, action: Move) -> kube::Result<Option<Record>> {
         let name = self.settings.name.clone();
         match action {
-            Move::Read => Ok(self.endpoint.get(&self.client, &name).await?.as_ref().map(to_record)),
+            Move::Read => Ok(self
+                .endpoint
+                .get_opt(&self.client, &name)
+                .await?
+                .as_ref()
+                .map(to_record)),
             Move::Create => {
                 let lease = self.lease(None, 0);
-                let answer = self.endpoint.create(&self.client, &lease).await?;
+                let body = self.endpoint.body(&lease)?;
+                let answer = self
+                    .endpoint
+                    .create(&self.client, &PostParams::default(), &body)
+                    .await?;
                 Ok(Some(to_record(&answer)))
             }
             Move::Replace { version, transitions } => {
                 let lease = self.lease(Some(version), transitions);
-                let answer = self.endpoint.replace(&self.client, &name, &lease).await?;
+                let answer = self.replace(&lease).await?;
                 Ok(Some(to_record(&answer)))
             }
             Move::Rest(_) => Ok(None),
         }
+    }
+
+    async fn replace(&self, lease: &Lease) -> kube::Result<Value> {
+        let (name, body) = (&self.settings.name, self.endpoint.body(lease)?);
+        self.endpoint
+            .replace(&self.client, name, &PostParams::default(), &body)
+            .await
     }
 
     /// Opens or shuts the fence according to the election; hands back the pause, cut to the end of leadership.
@@ -169,7 +185,7 @@ impl LeaseKeeper {
         if self.election.held().is_none() {
             return;
         }
-        let read = self.endpoint.get(&self.client, &self.settings.name).await;
+        let read = self.endpoint.get_opt(&self.client, &self.settings.name).await;
         let Ok(Some(record)) = read.map(|lease| lease.as_ref().map(to_record)) else {
             return;
         };
@@ -181,7 +197,7 @@ impl LeaseKeeper {
             spec.holder_identity = Some(String::new());
             spec.lease_duration_seconds = Some(1);
         }
-        let released = self.endpoint.replace(&self.client, &self.settings.name, &lease).await;
+        let released = self.replace(&lease).await;
         if let Err(error) = released {
             tracing::warn!(lease = %self.settings.name, %error, "Lease was not released and will expire.");
         }

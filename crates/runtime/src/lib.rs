@@ -71,6 +71,7 @@
 //! ```
 
 mod admin;
+mod api;
 mod cache;
 mod client_service;
 pub mod conditions;
@@ -78,6 +79,7 @@ mod context;
 mod controller;
 mod election;
 mod endpoint;
+mod erased;
 mod events;
 mod failure;
 mod fence;
@@ -85,7 +87,7 @@ mod finalizer;
 mod groups;
 mod identity;
 mod inbox;
-mod kind;
+mod intake;
 mod lease;
 mod ledger;
 mod manager;
@@ -93,7 +95,6 @@ mod metrics;
 mod object_key;
 mod outbound;
 mod ownership;
-mod parsed;
 pub mod queue;
 mod reach;
 mod reconciler;
@@ -108,6 +109,7 @@ mod watch;
 mod writer;
 
 pub use admin::Admin;
+pub use api::Api;
 pub use context::Context;
 pub use controller::ControllerBuilder;
 pub use events::{EVENT_INTERVAL, EventType};
@@ -117,7 +119,6 @@ pub use fence::{Fence, FenceLayer, FenceService, Fenced, Leadership};
 pub use hyperplane_seams::{Clock, Entropy, Identity, InvalidIdentity, Random};
 pub use identity::{IdentityLayer, IdentityMode, IdentityService};
 pub use inbox::{ControllerStatus, ObjectStatus};
-pub use kind::Kind;
 pub use lease::{LEASE_DURATION, LeaseSettings};
 pub use manager::{DRAIN, Manager, ManagerError, Only, Settings};
 pub use metrics::Metrics;

@@ -6,13 +6,14 @@ use std::{
     time::Duration,
 };
 
-use futures::future::BoxFuture;
+use futures::{FutureExt as _, future::BoxFuture};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Client;
 use thiserror::Error;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use hyperplane_objects::Kind;
 use hyperplane_seams::{Clock, Random};
 
 use crate::{
@@ -25,17 +26,16 @@ use crate::{
     groups::Groups,
     identity::IdentityMode,
     inbox::Inbox,
-    kind::Kind,
     lease::{LeaseKeeper, LeaseSettings},
     ledger::Ledger,
     metrics::Metrics,
     outbound::{OutboundLayer, OutboundLimits},
     reconciler::Reconciler,
     runner::Runner,
-    store::{Store, lock},
+    store::{SharedStore, Store, lock},
     stores::Stores,
     tasks::Panicked,
-    watch::Watch,
+    watch::{Selection, Watch},
     writer::{Writer, field_manager},
 };
 
@@ -181,14 +181,19 @@ impl Manager {
 
     /// The shared store of a watch; equal watches give the same store.
     pub fn store<K: Kind>(&self, watch: Watch<K>) -> Store<K> {
-        let description = watch.description();
-        self.stores.get_or_insert(&description, || {
-            let store = Store::new(description.clone(), &self.settings.name);
-            let random = self.random(&format!("watch/{description}"));
-            let run = watch.run(self.reader.clone(), store.clone(), random, self.metrics.clone());
-            lock(&self.watches).push((format!("watch {description}"), Box::pin(run)));
+        let selection = watch.into_selection();
+        let description = selection.description();
+        self.stores.get_or_insert(&description, |peers| {
+            let store = Store::new(description.clone(), &self.settings.name, peers);
+            self.add_watch(selection, store.shared().clone(), &description);
             store
         })
+    }
+
+    fn add_watch(&self, selection: Selection, store: SharedStore, description: &str) {
+        let random = self.random(&format!("watch/{description}"));
+        let run = selection.run(self.reader.clone(), store, random, self.metrics.clone());
+        lock(&self.watches).push((format!("watch {description}"), Box::pin(run)));
     }
 
     /// Begins to describe a controller. The name is part of its field manager, `<product>/<name>`, and must stay the
@@ -224,18 +229,21 @@ impl Manager {
 
     /// Runs everything until `stop`, then shuts down in order: no new runs, the old ones finish, events are written,
     /// the lease is released. Dropping the future instead is like a crash.
-    pub async fn run(self, stop: CancellationToken) -> Result<(), ManagerError> {
-        let mut groups = self.start();
-        let result = tokio::select! {
-            biased;
-            () = stop.cancelled() => Ok(()),
-            ended = groups.next() => Err(match ended {
-                Ok(name) => ManagerError::Ended(name),
-                Err(panicked) => panicked.into(),
-            }),
-        };
-        groups.shut_down().await;
-        result
+    pub fn run(self, stop: CancellationToken) -> BoxFuture<'static, Result<(), ManagerError>> {
+        async move {
+            let mut groups = self.start();
+            let result = tokio::select! {
+                biased;
+                () = stop.cancelled() => Ok(()),
+                ended = groups.next() => Err(match ended {
+                    Ok(name) => ManagerError::Ended(name),
+                    Err(panicked) => panicked.into(),
+                }),
+            };
+            groups.shut_down().await;
+            result
+        }
+        .boxed()
     }
 
     fn start(self) -> Groups {
@@ -352,7 +360,7 @@ mod tests {
     }
 
     fn config_map() -> ConfigMap {
-        serde_json::from_value(json!({"metadata": {"name": "a", "namespace": "n"}})).unwrap()
+        hyperplane_objects::read(json!({"metadata": {"name": "a", "namespace": "n"}})).unwrap()
     }
 
     #[tokio::test(start_paused = true)]

@@ -7,6 +7,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use futures::{FutureExt as _, future::BoxFuture};
 use kube::{
     Client, Config,
     config::{KubeConfigOptions, Kubeconfig, KubeconfigError},
@@ -82,27 +83,33 @@ impl Reach {
 
     /// A client for what a kubeconfig names, with connections that are kept for the next one who asks with the same text.
     /// The text may come from a tenant: it cannot run programs, read files or use the identity of this process.
-    pub async fn client(&self, kubeconfig: &[u8]) -> Result<Client, Failure> {
-        let digest = digest(kubeconfig);
-        if let Some(client) = lock(&self.0.clients).find(&digest) {
-            return Ok(client);
+    pub fn client<'a>(&'a self, kubeconfig: &'a [u8]) -> BoxFuture<'a, Result<Client, Failure>> {
+        async move {
+            let digest = digest(kubeconfig);
+            if let Some(client) = lock(&self.0.clients).find(&digest) {
+                return Ok(client);
+            }
+            let client = self.fresh_client(kubeconfig).await?;
+            lock(&self.0.clients).keep(digest, client.clone());
+            Ok(client)
         }
-        let client = self.fresh_client(kubeconfig).await?;
-        lock(&self.0.clients).keep(digest, client.clone());
-        Ok(client)
+        .boxed()
     }
 
     /// The same with connections of its own, for those who ask whether one can be made.
-    pub async fn fresh_client(&self, kubeconfig: &[u8]) -> Result<Client, Failure> {
-        let kubeconfig = read(kubeconfig).map_err(Failure::retry)?;
-        let options = KubeConfigOptions::default();
-        let mut config = Config::from_custom_kubeconfig(kubeconfig, &options)
-            .await
-            .map_err(|error| Failure::retry(ReachError::Incomplete(error)))?;
-        // The environment of this process is not the tenant's, and the runner has retries of its own.
-        config.proxy_url = None;
-        config.default_retry = false;
-        (self.0.connect)(config).map_err(Failure::from)
+    pub fn fresh_client<'a>(&'a self, kubeconfig: &'a [u8]) -> BoxFuture<'a, Result<Client, Failure>> {
+        async move {
+            let kubeconfig = read(kubeconfig).map_err(Failure::retry)?;
+            let options = KubeConfigOptions::default();
+            let mut config = Config::from_custom_kubeconfig(kubeconfig, &options)
+                .await
+                .map_err(|error| Failure::retry(ReachError::Incomplete(error)))?;
+            // The environment of this process is not the tenant's, and the runner has retries of its own.
+            config.proxy_url = None;
+            config.default_retry = false;
+            (self.0.connect)(config).map_err(Failure::from)
+        }
+        .boxed()
     }
 
     /// Drops the kept client of a kubeconfig: something went wrong with it, and its connections may lead nowhere.

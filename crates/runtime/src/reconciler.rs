@@ -2,9 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
+use hyperplane_objects::Kind;
 use kube::Resource as _;
 
-use crate::{context::Context, failure::Failure, kind::Kind, manager::Only, object_key::ObjectKey, queue::MINIMUM_GAP};
+use crate::{context::Context, failure::Failure, manager::Only, object_key::ObjectKey, queue::MINIMUM_GAP};
 
 /// When to look at an object again after a run that reached its goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! Writing to another cluster than the manager's own, where nothing is watched: each object is read, compared and applied
 //! only if it differs. Owns the rules of such writes; which cluster it is, and what belongs there, is the caller's business.
 
+use futures::{FutureExt as _, future::BoxFuture};
+use hyperplane_objects::Kind;
 use kube::Client;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
@@ -10,7 +11,6 @@ use crate::{
     endpoint::Endpoint,
     failure::Failure,
     fence::{Fence, FenceLayer},
-    kind::Kind,
     object_key::ObjectKey,
     ownership::{essence, owned, without_nulls},
 };
@@ -20,7 +20,6 @@ use crate::{
 pub struct Manifest {
     endpoint: Endpoint,
     key: ObjectKey,
-    kind: String,
     body: Value,
 }
 
@@ -28,20 +27,16 @@ impl Manifest {
     /// An object as it is to be.
     pub fn of<K: Kind>(object: &K) -> Result<Self, Failure> {
         let key = ObjectKey::of(object);
-        let mut body = serde_json::to_value(object).map_err(Failure::fatal)?;
-        body["apiVersion"] = K::api_version(&()).into();
-        body["kind"] = K::kind(&()).into();
-        Ok(Self {
-            endpoint: Endpoint::of::<K>(key.scope()),
-            kind: K::kind(&()).into_owned(),
-            key,
-            body,
-        })
+        let mut body = object.to_json().map_err(Failure::fatal)?;
+        let endpoint = Endpoint::of::<K>(key.scope());
+        body["apiVersion"] = endpoint.names.resource.api_version.as_str().into();
+        body["kind"] = endpoint.names.resource.kind.as_str().into();
+        Ok(Self { endpoint, key, body })
     }
 
     /// Kind, namespace and name, for people.
     pub fn title(&self) -> String {
-        format!("{} {}", self.kind, self.key)
+        format!("{} {}", self.endpoint.names.resource.kind, self.key)
     }
 
     /// The object as JSON.
@@ -72,26 +67,30 @@ impl Remote {
     }
 
     /// Makes the object exist with exactly these fields of ours. Tells whether anything had to be written.
-    pub async fn apply(&self, manifest: &Manifest) -> Result<bool, Failure> {
-        let Manifest {
-            endpoint, key, body, ..
-        } = manifest;
-        let live = endpoint.get(&self.client, &key.name).await?;
-        let ours = live.and_then(|live| owned(&live, &self.manager, None, &endpoint.api_version));
-        if ours.as_ref() == Some(&essence(body)) {
-            return Ok(false);
+    pub fn apply<'a>(&'a self, manifest: &'a Manifest) -> BoxFuture<'a, Result<bool, Failure>> {
+        async move {
+            let Manifest {
+                endpoint, key, body, ..
+            } = manifest;
+            let live = endpoint.get_opt(&self.client, &key.name).await?;
+            let ours = live.and_then(|live| owned(&live, &self.manager, None, &endpoint.names.resource.api_version));
+            if ours.as_ref() == Some(&essence(body)) {
+                return Ok(false);
+            }
+            let body = without_nulls(body);
+            endpoint
+                .apply(&self.client, &key.name, &self.manager, None, &body)
+                .await?;
+            Ok(true)
         }
-        let body = without_nulls(body);
-        endpoint
-            .apply(&self.client, &key.name, &self.manager, None, &body)
-            .await?;
-        Ok(true)
+        .boxed()
     }
 
     /// One object, or none if there is none.
-    pub async fn get<K: Kind + DeserializeOwned>(&self, key: &ObjectKey) -> Result<Option<K>, Failure> {
-        let live = Endpoint::of::<K>(key.scope()).get(&self.client, &key.name).await?;
-        live.map(serde_json::from_value).transpose().map_err(Failure::fatal)
+    pub async fn get<K: Kind>(&self, key: &ObjectKey) -> Result<Option<K>, Failure> {
+        let live = Endpoint::of::<K>(key.scope()).get_opt(&self.client, &key.name).await?;
+        let live = live.as_ref().map(K::from_json);
+        live.transpose().map_err(Failure::fatal)
     }
 }
 
@@ -147,7 +146,7 @@ mod tests {
         let remote = Remote::new(&client, "ours", &Fence::open());
         let config_map = |value: &str| -> Manifest {
             let object: ConfigMap =
-                serde_json::from_value(json!({"metadata": {"name": "a", "namespace": "n"}, "data": {"a": value}}))
+                hyperplane_objects::read(json!({"metadata": {"name": "a", "namespace": "n"}, "data": {"a": value}}))
                     .unwrap();
             Manifest::of(&object).unwrap()
         };

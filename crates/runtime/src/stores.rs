@@ -1,66 +1,77 @@
 //! The shared watches of one manager: one per kind and selection, found again by type. Knows no controller.
 
 use std::{
-    any::{Any, type_name},
+    any::type_name,
     collections::BTreeMap,
     sync::{Arc, Mutex},
 };
 
+use hyperplane_objects::Kind;
+
 use crate::{
-    kind::Kind,
+    erased::AnyObject,
+    intake::Peers,
     object_key::ObjectKey,
-    store::{AnyStore, Store, lock},
+    store::{SharedStore, Store, lock},
 };
 
 /// All stores of a manager, by type and description of the watch.
 #[derive(Default)]
-pub(crate) struct Stores(Mutex<BTreeMap<(&'static str, String), Entry>>);
+pub(crate) struct Stores(Mutex<BTreeMap<&'static str, OfType>>);
 
-#[derive(Clone)]
-struct Entry {
-    typed: Arc<dyn Any + Send + Sync>,
-    plain: Arc<dyn AnyStore>,
+/// The stores whose objects are of one type.
+#[derive(Default)]
+struct OfType {
+    by_description: BTreeMap<String, SharedStore>,
+    peers: Peers,
 }
 
 impl Stores {
     /// The store of this kind and description; `make` is called for the first one who asks.
-    pub(crate) fn get_or_insert<K: Kind>(&self, description: &str, make: impl FnOnce() -> Store<K>) -> Store<K> {
+    pub(crate) fn get_or_insert<K: Kind>(&self, description: &str, make: impl FnOnce(Peers) -> Store<K>) -> Store<K> {
         let mut stores = lock(&self.0);
-        let entry = stores
-            .entry((type_name::<K>(), description.to_owned()))
-            .or_insert_with(|| {
-                let store = make();
-                Entry {
-                    typed: Arc::new(store.clone()),
-                    plain: Arc::new(store),
-                }
-            });
-        let store = entry.typed.downcast_ref::<Store<K>>();
-        store.expect("the key of the map holds the type").clone()
+        let OfType { by_description, peers } = stores.entry(type_name::<K>()).or_default();
+        if let Some(known) = by_description.get(description) {
+            return Store::of_shared(known.clone());
+        }
+        let store = make(peers.clone());
+        by_description.insert(description.to_owned(), store.shared().clone());
+        store
     }
 
-    /// The object as any watch of its kind has it.
-    pub(crate) fn find<K: Kind>(&self, key: &ObjectKey) -> Option<Arc<K>> {
-        self.of_kind::<K>().iter().find_map(|store| store.get(key))
-    }
-
-    /// Whether the kind is watched at all, so that a write will show up.
-    pub(crate) fn has<K: Kind>(&self) -> bool {
-        !self.of_kind::<K>().is_empty()
+    /// Everything that is known of one kind.
+    pub(crate) fn of_kind<K: Kind>(self: &Arc<Self>) -> StoresOfKind {
+        StoresOfKind {
+            stores: self.clone(),
+            type_name: type_name::<K>(),
+        }
     }
 
     /// Every watch, in order, whatever its kind.
-    pub(crate) fn plain(&self) -> Vec<Arc<dyn AnyStore>> {
-        lock(&self.0).values().map(|entry| entry.plain.clone()).collect()
+    pub(crate) fn all(&self) -> Vec<SharedStore> {
+        let stores = lock(&self.0);
+        let all = stores.values().flat_map(|of_type| of_type.by_description.values());
+        all.cloned().collect()
+    }
+}
+
+/// The watches of one kind, without the kind.
+pub(crate) struct StoresOfKind {
+    stores: Arc<Stores>,
+    type_name: &'static str,
+}
+
+impl StoresOfKind {
+    /// The object as any watch of its kind has it.
+    pub(crate) fn find(&self, key: &ObjectKey) -> Option<AnyObject> {
+        let stores = lock(&self.stores.0);
+        let mut of_type = stores.get(self.type_name)?.by_description.values();
+        of_type.find_map(|store| store.get(key))
     }
 
-    fn of_kind<K: Kind>(&self) -> Vec<Store<K>> {
-        let name = type_name::<K>();
-        lock(&self.0)
-            .range((name, String::new())..)
-            .take_while(|((found, _), _)| *found == name)
-            .filter_map(|(_, entry)| entry.typed.downcast_ref::<Store<K>>().cloned())
-            .collect()
+    /// Whether the kind is watched at all, so that a write will show up.
+    pub(crate) fn are_any(&self) -> bool {
+        lock(&self.stores.0).contains_key(self.type_name)
     }
 }
 
@@ -71,24 +82,28 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::erased::RawObject;
 
     fn store<K: Kind>(stores: &Stores, description: &str) -> Store<K> {
-        stores.get_or_insert(description, || Store::new(description.to_owned(), "ours"))
+        stores.get_or_insert(description, |peers| Store::new(description.to_owned(), "ours", peers))
     }
 
     #[test]
     fn equal_selections_share_one_store_and_objects_are_found_in_any() {
-        let stores = Stores::default();
+        let stores = Arc::new(Stores::default());
         let first = store::<ConfigMap>(&stores, "a");
-        store::<ConfigMap>(&stores, "b");
-        assert!(!stores.has::<Secret>());
+        let second = store::<ConfigMap>(&stores, "b");
+        assert!(!stores.of_kind::<Secret>().are_any());
         store::<Secret>(&stores, "a");
-        assert_eq!(stores.plain().len(), 3);
-        let object = json!({"metadata": {"namespace": "n", "name": "x"}});
-        first.take(Event::Apply(serde_json::from_value(object).unwrap()));
+        assert_eq!(stores.all().len(), 3);
+        let object = || RawObject::new(json!({"metadata": {"namespace": "n", "name": "x", "resourceVersion": "1"}}));
+        first.shared().take(Event::Apply(object()));
+        second.shared().take(Event::Apply(object()));
         let key = ObjectKey::namespaced("n", "x");
         assert!(store::<ConfigMap>(&stores, "a").get(&key).is_some());
-        assert!(stores.find::<ConfigMap>(&key).is_some());
-        assert!(stores.find::<Secret>(&key).is_none());
+        assert!(stores.of_kind::<ConfigMap>().find(&key).is_some());
+        assert!(stores.of_kind::<Secret>().find(&key).is_none());
+        let held = first.get(&key).zip(second.get(&key)).unwrap();
+        assert!(Arc::ptr_eq(&held.0, &held.1), "what two watches see is held once");
     }
 }

@@ -2,16 +2,21 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use kube::Resource;
+use hyperplane_objects::{Kind, KindNames};
 
-use crate::{cache::Change, kind::Kind, object_key::ObjectKey, store::Store};
+use crate::{
+    cache::Change,
+    erased::{ErasedObject, typed_ref},
+    object_key::ObjectKey,
+    store::SharedStore,
+};
 
 /// Names the objects of the controller that a related object concerns.
-pub(crate) type Mapper<S> = Arc<dyn Fn(&S) -> BTreeSet<ObjectKey> + Send + Sync>;
+pub(crate) type Mapper = Arc<dyn Fn(&dyn ErasedObject) -> BTreeSet<ObjectKey> + Send + Sync>;
 
 /// Whether a change of the controller's own object is more than its status. Deletions always count. Kinds without a
 /// generation (Secrets, ConfigMaps) count with every change.
-pub(crate) fn is_edit<K: Resource>(change: &Change<K>) -> bool {
+pub(crate) fn is_edit(change: &Change) -> bool {
     let (Some(old), Some(new)) = (&change.old, &change.new) else {
         return true;
     };
@@ -28,26 +33,25 @@ pub(crate) fn is_edit<K: Resource>(change: &Change<K>) -> bool {
 
 /// The keys that a related object concerned before the change or concerns after it: the owner that it left must run
 /// as well as the one that it came to.
-pub(crate) fn concerned<S>(changes: &[Change<S>], map: &Mapper<S>, sweeps: bool) -> BTreeSet<ObjectKey> {
+pub(crate) fn concerned(changes: &[Change], map: &Mapper, sweeps: bool) -> BTreeSet<ObjectKey> {
     changes
         .iter()
         // While everything is new, every object of the controller is about to run anyway; one that is not there is not.
         .filter(|change| sweeps || !change.is_first_list)
         .flat_map(|change| [&change.old, &change.new])
         .flatten()
-        .flat_map(|object| map(object))
+        .flat_map(|object| map(object.as_ref()))
         .collect()
 }
 
 /// Maps an object to the one that its controller reference names, if `owners` has it: in the same namespace, or
 /// cluster-scoped, as Kubernetes allows.
-pub(crate) fn by_owner_reference<S: Resource, K: Kind>(owners: Store<K>) -> Mapper<S> {
+pub(crate) fn by_owner_reference(owners: SharedStore, names: &KindNames) -> Mapper {
+    let (kind, group) = (names.resource.kind.clone(), names.resource.group.clone());
     Arc::new(move |object| {
         let meta = object.meta();
         let reference = meta.owner_references.iter().flatten().find(|reference| {
-            reference.controller == Some(true)
-                && reference.kind == K::kind(&())
-                && group_of(&reference.api_version) == K::group(&())
+            reference.controller == Some(true) && reference.kind == kind && group_of(&reference.api_version) == group
         });
         let Some(reference) = reference else {
             return BTreeSet::new();
@@ -65,7 +69,7 @@ pub(crate) fn by_owner_reference<S: Resource, K: Kind>(owners: Store<K>) -> Mapp
 
 /// Maps an object to the one that an annotation names as `namespace/name`, for owners in other namespaces, where
 /// owner references must not be used.
-pub(crate) fn by_annotation<S: Resource>(annotation: &'static str) -> Mapper<S> {
+pub(crate) fn by_annotation(annotation: &'static str) -> Mapper {
     Arc::new(move |object| {
         let value = object.meta().annotations.as_ref().and_then(|all| all.get(annotation));
         let key = value.and_then(|value| value.split_once('/'));
@@ -75,18 +79,25 @@ pub(crate) fn by_annotation<S: Resource>(annotation: &'static str) -> Mapper<S> 
     })
 }
 
+/// Maps an object by a function of its own type.
+pub(crate) fn by_function<S: Kind>(map: impl Fn(&S) -> BTreeSet<ObjectKey> + Send + Sync + 'static) -> Mapper {
+    Arc::new(move |object| map(typed_ref(object)))
+}
+
 /// Maps an object through values that an index of the controller's own store is asked for.
-pub(crate) fn by_index<S: 'static, K: Kind>(
-    owners: Store<K>,
+pub(crate) fn by_index<S: Kind>(
+    owners: SharedStore,
     index: &'static str,
     values: impl Fn(&S) -> Vec<String> + Send + Sync + 'static,
-) -> Mapper<S> {
-    Arc::new(move |object| {
-        values(object)
-            .iter()
-            .flat_map(|value| owners.keys_by_index(index, value))
-            .collect()
-    })
+) -> Mapper {
+    Arc::new(move |object| keys_of(&owners, index, &values(typed_ref(object))))
+}
+
+fn keys_of(owners: &SharedStore, index: &str, values: &[String]) -> BTreeSet<ObjectKey> {
+    values
+        .iter()
+        .flat_map(|value| owners.keys_by_index(index, value))
+        .collect()
 }
 
 fn group_of(api_version: &str) -> &str {
@@ -100,12 +111,14 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::{
+        erased::{RawObject, read_object},
+        intake::Peers,
+        store::Store,
+    };
 
-    fn change(old: Value, new: Value) -> Change<Deployment> {
-        let parse = |metadata: Value| {
-            let object = json!({"metadata": metadata});
-            Some(Arc::new(serde_json::from_value(object).unwrap()))
-        };
+    fn change(old: Value, new: Value) -> Change {
+        let parse = |metadata: Value| Some(read_object::<Deployment>(&json!({"metadata": metadata})).unwrap());
         Change {
             key: ObjectKey::cluster("x"),
             old: parse(old),
@@ -136,7 +149,7 @@ mod tests {
     }
 
     fn owners() -> Store<Deployment> {
-        let store = Store::<Deployment>::new("owners".to_owned(), "ours");
+        let store = Store::<Deployment>::new("owners".to_owned(), "ours", Peers::default());
         let owner = json!({"metadata": {"namespace": "n", "name": "owner"}, "spec": {"selector": {},
             "template": {"metadata": {"annotations": {"secret": "s"}}}}});
         store.add_index("secret", |owner| {
@@ -148,12 +161,12 @@ mod tests {
                 .into_iter()
                 .collect()
         });
-        store.take(Event::Apply(serde_json::from_value(owner).unwrap()));
+        store.shared().take(Event::Apply(RawObject::new(owner)));
         store
     }
 
     fn owned(reference: &Value) -> ConfigMap {
-        serde_json::from_value(
+        hyperplane_objects::read(
             json!({"metadata": {"namespace": "n", "name": "owned", "ownerReferences": [reference],
             "annotations": {"owner": "other/name"}}}),
         )
@@ -162,7 +175,7 @@ mod tests {
 
     #[test]
     fn owners_are_found_by_reference_annotation_and_index() {
-        let map = by_owner_reference::<ConfigMap, _>(owners());
+        let map = by_owner_reference(owners().shared().clone(), &KindNames::of::<Deployment>());
         let reference = |kind: &str, name: &str, controller: bool| json!({"apiVersion": "apps/v1beta9", "kind": kind, "name": name, "uid": "u", "controller": controller});
         let owner = BTreeSet::from([ObjectKey::namespaced("n", "owner")]);
         assert_eq!(map(&owned(&reference("Deployment", "owner", true))), owner);
@@ -171,17 +184,17 @@ mod tests {
         assert!(map(&owned(&reference("Deployment", "stranger", true))).is_empty());
         let object = owned(&reference("Deployment", "owner", true));
         let by_name = BTreeSet::from([ObjectKey::namespaced("other", "name")]);
-        assert_eq!(by_annotation::<ConfigMap>("owner")(&object), by_name);
-        let indexed = by_index::<ConfigMap, _>(owners(), "secret", |_| vec!["s".to_owned()]);
+        assert_eq!(by_annotation("owner")(&object), by_name);
+        let indexed = by_index::<ConfigMap>(owners().shared().clone(), "secret", |_| vec!["s".to_owned()]);
         assert_eq!(indexed(&object), owner);
     }
 
     #[test]
     fn a_move_concerns_both_owners() {
-        let map: Mapper<ConfigMap> = by_annotation("owner");
+        let map = by_annotation("owner");
         let with = |value: &str| {
             let object = json!({"metadata": {"annotations": {"owner": value}}});
-            Some(Arc::new(serde_json::from_value(object).unwrap()))
+            Some(read_object::<ConfigMap>(&object).unwrap())
         };
         let mut moved = [Change {
             key: ObjectKey::cluster("x"),

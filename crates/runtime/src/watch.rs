@@ -1,9 +1,10 @@
 //! One watch: what it selects, and the loop that feeds a store from kube's `watcher` and outlives every error.
 //! Knows nothing of controllers.
 
-use std::{marker::PhantomData, pin::pin, time::Duration};
+use std::{marker::PhantomData, time::Duration};
 
-use futures::StreamExt;
+use futures::{StreamExt, TryStreamExt, stream::BoxStream};
+use hyperplane_objects::{Kind, KindNames};
 use k8s_openapi::NamespaceResourceScope;
 use kube::{
     Api, Client, Resource,
@@ -13,7 +14,11 @@ use tokio::time::Instant;
 
 use hyperplane_seams::Random;
 
-use crate::{kind::Kind, metrics::Metrics, parsed::Parsed, store::Store};
+use crate::{
+    erased::{RawObject, Watched},
+    metrics::Metrics,
+    store::SharedStore,
+};
 
 /// People hear of a watch that fails from this many failures in a row.
 const REPORT_FROM: u32 = 3;
@@ -28,45 +33,70 @@ const HEALTHY_AFTER: Duration = Duration::from_mins(2);
 
 /// What to watch. Equal selections of one kind share one watch per manager.
 pub struct Watch<K> {
+    selection: Selection,
+    kind: PhantomData<fn() -> K>,
+}
+
+/// What to watch, without the type of the kind.
+#[derive(Clone)]
+pub(crate) struct Selection {
+    names: KindNames,
     namespace: Option<String>,
     config: watcher::Config,
-    make_api: fn(Client, Option<&str>) -> Api<Parsed<K>>,
-    kind: PhantomData<fn() -> K>,
 }
 
 impl<K: Kind> Watch<K> {
     /// All objects of the kind, in all namespaces.
     pub fn all() -> Self {
+        Self::within(None)
+    }
+
+    fn within(namespace: Option<String>) -> Self {
         Self {
-            namespace: None,
-            config: watcher::Config::default(),
-            make_api: |client, _| Api::all(client),
+            selection: Selection {
+                names: KindNames::of::<K>(),
+                namespace,
+                config: watcher::Config::default(),
+            },
             kind: PhantomData,
         }
     }
 
     /// Only objects that a label selector matches. Kinds that others fill, such as Secrets, are never watched whole.
     pub fn labels(mut self, selector: &str) -> Self {
-        self.config = self.config.labels(selector);
+        self.selection.config = self.selection.config.labels(selector);
         self
     }
 
     /// Only objects that a field selector matches.
     pub fn fields(mut self, selector: &str) -> Self {
-        self.config = self.config.fields(selector);
+        self.selection.config = self.selection.config.fields(selector);
         self
     }
 
     /// Ends and renews the watch after this many seconds; a dead connection is noticed five seconds later.
     pub fn timeout_seconds(mut self, seconds: u32) -> Self {
-        self.config = self.config.timeout(seconds);
+        self.selection.config = self.selection.config.timeout(seconds);
         self
     }
 
+    pub(crate) fn into_selection(self) -> Selection {
+        self.selection
+    }
+}
+
+impl<K: Kind + Resource<Scope = NamespaceResourceScope>> Watch<K> {
+    /// All objects of the kind in one namespace.
+    pub fn namespace(namespace: impl Into<String>) -> Self {
+        Self::within(Some(namespace.into()))
+    }
+}
+
+impl Selection {
     /// Kind and selection in one line; it identifies the watch within a manager.
     pub(crate) fn description(&self) -> String {
-        let mut text = K::url_path(&(), self.namespace.as_deref());
-        if K::metadata_api() {
+        let mut text = self.names.url_path(self.namespace.as_deref());
+        if self.names.is_metadata_only {
             text.push_str(" (metadata)");
         }
         if let Some(selector) = &self.config.label_selector {
@@ -81,12 +111,11 @@ impl<K: Kind> Watch<K> {
     }
 
     /// Feeds the store for as long as it is polled.
-    pub(crate) async fn run(self, client: Client, store: Store<K>, mut random: Random, metrics: Metrics) {
-        let kind = K::kind(&()).into_owned();
+    pub(crate) async fn run(self, client: Client, store: SharedStore, mut random: Random, metrics: Metrics) {
+        let kind = self.names.resource.kind.clone();
         let mut pauses = Pauses::default();
         loop {
-            let api = (self.make_api)(client.clone(), self.namespace.as_deref());
-            let mut events = pin!(watcher(api, self.config.clone()));
+            let mut events = self.events(client.clone());
             // Each round of this loop begins with a full list. A stream that ends in good order is resumed by kube at
             // once; where a server ends each one immediately, the outbound rate is what holds us back.
             while let Some(result) = events.next().await {
@@ -113,18 +142,23 @@ impl<K: Kind> Watch<K> {
             }
         }
     }
-}
 
-impl<K: Kind + Resource<Scope = NamespaceResourceScope>> Watch<K> {
-    /// All objects of the kind in one namespace.
-    pub fn namespace(namespace: impl Into<String>) -> Self {
-        Self {
-            namespace: Some(namespace.into()),
-            make_api: |client, namespace| match namespace {
-                Some(namespace) => Api::namespaced(client, namespace),
-                None => Api::all(client),
-            },
-            ..Self::all()
+    /// What kube's watcher tells, with objects as they were sent.
+    fn events(&self, client: Client) -> BoxStream<'static, Result<Event<RawObject>, watcher::Error>> {
+        let config = self.config.clone();
+        if self.names.is_metadata_only {
+            let events = watcher(self.api::<true>(client), config);
+            events.map_ok(Watched::erase).boxed()
+        } else {
+            let events = watcher(self.api::<false>(client), config);
+            events.map_ok(Watched::erase).boxed()
+        }
+    }
+
+    fn api<const METADATA_ONLY: bool>(&self, client: Client) -> Api<Watched<METADATA_ONLY>> {
+        match &self.namespace {
+            Some(namespace) => Api::namespaced_with(client, namespace, &self.names.resource),
+            None => Api::all_with(client, &self.names.resource),
         }
     }
 }
@@ -151,9 +185,7 @@ impl Scope {
 impl<K> Clone for Watch<K> {
     fn clone(&self) -> Self {
         Self {
-            namespace: self.namespace.clone(),
-            config: self.config.clone(),
-            make_api: self.make_api,
+            selection: self.selection.clone(),
             kind: PhantomData,
         }
     }
@@ -200,14 +232,18 @@ mod tests {
 
     #[test]
     fn descriptions_tell_selections_apart() {
-        assert_eq!(Watch::<Node>::all().description(), "/api/v1/nodes");
+        assert_eq!(Watch::<Node>::all().into_selection().description(), "/api/v1/nodes");
         assert_eq!(
-            Watch::<Secret>::namespace("a").labels("x=y").description(),
+            Watch::<Secret>::namespace("a")
+                .labels("x=y")
+                .into_selection()
+                .description(),
             "/api/v1/namespaces/a/secrets labels:x=y"
         );
         assert_eq!(
             Watch::<PartialObjectMeta<Pod>>::all()
                 .fields("spec.nodeName=n")
+                .into_selection()
                 .description(),
             "/api/v1/pods (metadata) fields:spec.nodeName=n"
         );

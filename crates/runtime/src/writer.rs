@@ -6,6 +6,9 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
+use futures::{FutureExt, future::BoxFuture};
+use hyperplane_objects::Kind;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::{
     Client,
     api::{DeleteParams, Preconditions},
@@ -18,13 +21,12 @@ use tokio::time::Instant;
 use crate::{
     endpoint::Endpoint,
     failure::Failure,
-    kind::Kind,
     ledger::{Ledger, Target, Verdict},
     metrics::{Metrics, Write},
     object_key::ObjectKey,
     ownership::without_nulls,
     store::lock,
-    stores::Stores,
+    stores::{Stores, StoresOfKind},
 };
 
 /// What an apply did.
@@ -36,27 +38,36 @@ pub enum Applied<K> {
     Unchanged,
 }
 
-/// A mistake in a write that no retry cures.
+/// Why an object is not written: a mistake that no retry cures.
 #[derive(Debug, Error)]
-enum WriteError {
-    #[error("{kind} {key}: an object without a name cannot be applied; set metadata.name")]
-    NoName { kind: String, key: ObjectKey },
-    #[error("{kind} {key}: an object without a uid was never read from the server; read it before this")]
-    NoUid { kind: String, key: ObjectKey },
-    #[error("{kind} {key}: it does not serialize to JSON")]
-    Serialize {
-        kind: String,
-        key: ObjectKey,
-        #[source]
-        source: serde_json::Error,
-    },
-    #[error("{kind} {key}: the server's answer does not fit the type")]
-    Answer {
-        kind: String,
-        key: ObjectKey,
-        #[source]
-        source: serde_json::Error,
-    },
+#[error("{kind} {key}: {problem}")]
+struct WriteError {
+    kind: String,
+    key: ObjectKey,
+    #[source]
+    problem: WriteProblem,
+}
+
+#[derive(Debug, Error)]
+enum WriteProblem {
+    #[error("an object without a name cannot be applied; set metadata.name")]
+    NoName,
+    #[error("an object without a uid was never read from the server; read it before this")]
+    NoUid,
+    #[error("it does not serialize to JSON")]
+    Serialize(#[source] serde_json::Error),
+    #[error("the server's answer does not fit the type")]
+    Answer(#[source] serde_json::Error),
+}
+
+/// What a write comes to. Boxed, as every answer is: see [`crate::endpoint::Answer`].
+type Sent<'a, T> = BoxFuture<'a, Result<T, Failure>>;
+
+/// Where one object is written, and what is known of it, without the type of its kind.
+struct Place {
+    endpoint: Endpoint,
+    key: ObjectKey,
+    stores: StoresOfKind,
 }
 
 /// The field manager of one part of a program.
@@ -80,14 +91,9 @@ pub(crate) struct Writer {
 
 impl Writer {
     pub(crate) async fn apply<K: Kind>(&self, intent: &K) -> Result<Applied<K>, Failure> {
-        let key = ObjectKey::of(intent);
-        if key.name.is_empty() {
-            return Err(Failure::fatal(WriteError::NoName { kind: kind::<K>(), key }));
-        }
-        let mut body = to_value(intent)?;
-        body["apiVersion"] = K::api_version(&()).into();
-        body["kind"] = K::kind(&()).into();
-        self.send::<K>(&key, None, &body, None).await
+        let place = self.place::<K>(ObjectKey::of(intent));
+        let intent = to_json(intent, &place)?;
+        typed(&place, self.send_intent(&place, intent).await?)
     }
 
     /// Applies a status, as its own field manager, to exactly the object that was read.
@@ -96,7 +102,9 @@ impl Writer {
         object: &K,
         status: &impl Serialize,
     ) -> Result<Applied<K>, Failure> {
-        self.send_status(object, status, None).await
+        let place = self.place::<K>(ObjectKey::of(object));
+        let status = to_value(status, &place)?;
+        typed(&place, self.send_status(&place, object.meta(), status, None).await?)
     }
 
     /// The same, if nobody has written the object since it was read.
@@ -105,37 +113,15 @@ impl Writer {
         object: &K,
         status: &impl Serialize,
     ) -> Result<Applied<K>, Failure> {
-        let version = object.meta().resource_version.as_deref();
-        self.send_status(object, status, version).await
-    }
-
-    async fn send_status<K: Kind>(
-        &self,
-        object: &K,
-        status: &impl Serialize,
-        version: Option<&str>,
-    ) -> Result<Applied<K>, Failure> {
-        let key = ObjectKey::of(object);
-        let Some(uid) = object.meta().uid.clone() else {
-            return Err(Failure::fatal(WriteError::NoUid { kind: kind::<K>(), key }));
-        };
-        let status = serde_json::to_value(status).map_err(|source| {
-            Failure::fatal(WriteError::Serialize {
-                kind: kind::<K>(),
-                key: key.clone(),
-                source,
-            })
-        })?;
-        let body = json!({
-            "apiVersion": K::api_version(&()), "kind": K::kind(&()),
-            "metadata": {"name": key.name, "namespace": key.scope(), "uid": uid}, "status": status,
-        });
-        self.send::<K>(&key, Some("status"), &body, version).await
+        let place = self.place::<K>(ObjectKey::of(object));
+        let (status, version) = (to_value(status, &place)?, object.meta().resource_version.as_deref());
+        typed(&place, self.send_status(&place, object.meta(), status, version).await?)
     }
 
     /// Deletes exactly the object that was read; one that is gone or replaced is a success.
     pub(crate) async fn delete<K: Kind>(&self, object: &K) -> Result<(), Failure> {
-        match self.send_deletion(object, None).await? {
+        let place = self.place::<K>(ObjectKey::of(object));
+        match self.send_deletion(&place, object.meta(), None).await? {
             Some(conflict) => Err(conflict.into()),
             None => Ok(()),
         }
@@ -143,72 +129,116 @@ impl Writer {
 
     /// The same, if nobody has written the object since it was read; tells whether it is so.
     pub(crate) async fn delete_unchanged<K: Kind>(&self, object: &K) -> Result<bool, Failure> {
+        let place = self.place::<K>(ObjectKey::of(object));
         let version = object.meta().resource_version.clone();
-        Ok(self.send_deletion(object, version).await?.is_none())
+        Ok(self.send_deletion(&place, object.meta(), version).await?.is_none())
+    }
+
+    fn place<K: Kind>(&self, key: ObjectKey) -> Place {
+        Place {
+            endpoint: Endpoint::of::<K>(key.scope()),
+            stores: self.stores.of_kind::<K>(),
+            key,
+        }
+    }
+
+    fn send_intent<'a>(&'a self, place: &'a Place, mut body: Value) -> Sent<'a, Option<Value>> {
+        async move {
+            if place.key.name.is_empty() {
+                return Err(place.error(WriteProblem::NoName));
+            }
+            let resource = &place.endpoint.names.resource;
+            body["apiVersion"] = resource.api_version.as_str().into();
+            body["kind"] = resource.kind.as_str().into();
+            self.send(place, None, &body, None).await
+        }
+        .boxed()
+    }
+
+    fn send_status<'a>(
+        &'a self,
+        place: &'a Place,
+        meta: &'a ObjectMeta,
+        status: Value,
+        version: Option<&'a str>,
+    ) -> Sent<'a, Option<Value>> {
+        async move {
+            let Some(uid) = &meta.uid else {
+                return Err(place.error(WriteProblem::NoUid));
+            };
+            let (key, resource) = (&place.key, &place.endpoint.names.resource);
+            let body = json!({
+                "apiVersion": resource.api_version, "kind": resource.kind,
+                "metadata": {"name": key.name, "namespace": key.scope(), "uid": uid}, "status": status,
+            });
+            self.send(place, Some("status"), &body, version).await
+        }
+        .boxed()
     }
 
     /// Hands back the conflict if the object is still there and may not be deleted as it is.
-    async fn send_deletion<K: Kind>(
-        &self,
-        object: &K,
+    fn send_deletion<'a>(
+        &'a self,
+        place: &'a Place,
+        meta: &'a ObjectMeta,
         version: Option<String>,
-    ) -> Result<Option<kube::Error>, Failure> {
-        let key = ObjectKey::of(object);
-        let Some(uid) = object.meta().uid.clone() else {
-            return Err(Failure::fatal(WriteError::NoUid { kind: kind::<K>(), key }));
-        };
-        if object.meta().deletion_timestamp.is_some() {
-            return Ok(None);
-        }
-        let endpoint = Endpoint::of::<K>(key.scope());
-        let parameters = DeleteParams::background().preconditions(Preconditions {
-            uid: Some(uid),
-            resource_version: version,
-        });
-        if let Err(error) = endpoint.delete(&self.client, &key.name, &parameters).await {
-            self.metrics.wrote(&self.controller, Write::Failed);
-            if !matches!(&error, kube::Error::Api(status) if status.is_conflict()) {
-                return Err(error.into());
+    ) -> Sent<'a, Option<kube::Error>> {
+        async move {
+            let Some(uid) = meta.uid.clone() else {
+                return Err(place.error(WriteProblem::NoUid));
+            };
+            if meta.deletion_timestamp.is_some() {
+                return Ok(None);
             }
-            // A conflict mostly means that the object that was meant is gone and another has its name; not always.
-            if self
-                .is_there(&endpoint, &key.name, object.meta().uid.as_deref())
-                .await?
-            {
-                return Ok(Some(error));
+            let Place { endpoint, key, .. } = place;
+            let parameters = DeleteParams::background().preconditions(Preconditions {
+                uid: Some(uid),
+                resource_version: version,
+            });
+            if let Err(error) = endpoint.delete(&self.client, &key.name, &parameters).await {
+                self.metrics.wrote(&self.controller, Write::Failed);
+                if !matches!(&error, kube::Error::Api(status) if status.is_conflict()) {
+                    return Err(error.into());
+                }
+                // A conflict mostly means that the object that was meant is gone and another has its name; not always.
+                if self.is_there(endpoint, &key.name, meta.uid.as_deref()).await? {
+                    return Ok(Some(error));
+                }
             }
+            lock(&self.ledger).forget(&endpoint.path, &key.name);
+            self.metrics.wrote(&self.controller, Write::Deleted);
+            self.is_unconfirmed.store(true, Ordering::Relaxed);
+            Ok(None)
         }
-        lock(&self.ledger).forget(&endpoint.path, &key.name);
-        self.metrics.wrote(&self.controller, Write::Deleted);
-        self.is_unconfirmed.store(true, Ordering::Relaxed);
-        Ok(None)
+        .boxed()
     }
 
     async fn is_there(&self, endpoint: &Endpoint, name: &str, uid: Option<&str>) -> Result<bool, Failure> {
-        let live = endpoint.get(&self.client, name).await?;
+        let live = endpoint.get_opt(&self.client, name).await?;
         Ok(live.is_some_and(|live| live["metadata"]["uid"].as_str() == uid))
     }
 
-    async fn send<K: Kind>(
+    /// Hands back what the server answered; none if nothing had to be written.
+    async fn send(
         &self,
-        key: &ObjectKey,
+        place: &Place,
         subresource: Option<&'static str>,
         body: &Value,
         version: Option<&str>,
-    ) -> Result<Applied<K>, Failure> {
-        let endpoint = Endpoint::of::<K>(key.scope());
+    ) -> Result<Option<Value>, Failure> {
+        let Place { endpoint, key, stores } = place;
         let target = Target {
             path: endpoint.path.clone(),
             name: key.name.clone(),
             manager: self.manager(subresource),
             subresource,
-            api_version: endpoint.api_version.clone(),
+            api_version: endpoint.names.resource.api_version.clone(),
         };
-        let live = match self.stores.find::<K>(key) {
-            Some(live) => Some(to_value(live.as_ref())?),
-            None => None,
-        };
-        let is_watched = self.stores.has::<K>();
+        let live = stores.find(key).map(|live| live.to_json());
+        let live = live
+            .transpose()
+            .map_err(|source| place.error(WriteProblem::Serialize(source)))?;
+        let is_watched = stores.are_any();
         let verdict = if is_watched {
             lock(&self.ledger).judge(&target, body, live.as_ref(), self.started.elapsed())
         } else {
@@ -220,22 +250,15 @@ impl Writer {
                 self.is_unconfirmed.store(true, Ordering::Relaxed);
             }
             self.metrics.wrote(&self.controller, Write::Skipped);
-            return Ok(Applied::Unchanged);
+            return Ok(None);
         }
-        let answer = self.ask(&endpoint, &target, body, version).await?;
+        let answer = self.ask(endpoint, &target, body, version).await?;
         let now = self.started.elapsed();
         let is_news = lock(&self.ledger).record(target, body, live.as_ref(), &answer, now);
         if is_news && is_watched {
             self.is_unconfirmed.store(true, Ordering::Relaxed);
         }
-        let written = serde_json::from_value(answer).map_err(|source| {
-            Failure::fatal(WriteError::Answer {
-                kind: kind::<K>(),
-                key: key.clone(),
-                source,
-            })
-        })?;
-        Ok(Applied::Written(Box::new(written)))
+        Ok(Some(answer))
     }
 
     async fn ask(
@@ -267,16 +290,30 @@ impl Writer {
     }
 }
 
-fn kind<K: Kind>() -> String {
-    K::kind(&()).into_owned()
+impl Place {
+    fn error(&self, problem: WriteProblem) -> Failure {
+        Failure::fatal(WriteError {
+            kind: self.endpoint.names.resource.kind.clone(),
+            key: self.key.clone(),
+            problem,
+        })
+    }
 }
 
-fn to_value<K: Kind>(object: &K) -> Result<Value, Failure> {
-    serde_json::to_value(object).map_err(|source| {
-        Failure::fatal(WriteError::Serialize {
-            kind: K::kind(&()).into_owned(),
-            key: ObjectKey::of(object),
-            source,
-        })
-    })
+fn to_json<K: Kind>(object: &K, place: &Place) -> Result<Value, Failure> {
+    let json = object.to_json();
+    json.map_err(|source| place.error(WriteProblem::Serialize(source)))
+}
+
+fn to_value(status: &impl Serialize, place: &Place) -> Result<Value, Failure> {
+    let json = serde_json::to_value(status);
+    json.map_err(|source| place.error(WriteProblem::Serialize(source)))
+}
+
+fn typed<K: Kind>(place: &Place, answer: Option<Value>) -> Result<Applied<K>, Failure> {
+    let Some(answer) = answer else {
+        return Ok(Applied::Unchanged);
+    };
+    let written = K::from_json(&answer).map_err(|source| place.error(WriteProblem::Answer(source)))?;
+    Ok(Applied::Written(Box::new(written)))
 }

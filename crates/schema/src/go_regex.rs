@@ -1,16 +1,79 @@
 //! Regular expressions as Go reads them. The dialects agree on meaning once the syntax is translated: in Go `\d`, `\w`,
 //! `\s` and `\b` are ASCII, `[` inside of a class is a letter, and a brace that repeats nothing is a letter too.
 
-use std::iter::Peekable;
-use std::str::CharIndices;
+use std::{
+    collections::BTreeMap,
+    iter::Peekable,
+    str::CharIndices,
+    sync::{Mutex, PoisonError},
+};
 
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 
 /// Go refuses a repetition of more than this.
 const MAX_REPEAT: u32 = 1000;
 
-/// A compiled pattern for one Go pattern, or what Go says about it.
+/// How much memory compiled patterns that are kept may take. The definitions of this product have a few hundred, most of
+/// them small.
+const KEPT_BYTES: usize = 64 * 1024 * 1024;
+
+/// What a pattern may take when it is compiled, from small to the most that is allowed; it counts as the first that is
+/// enough for it.
+const SIZES: [usize; 4] = [16 * 1024, 128 * 1024, 1024 * 1024, 10 * 1024 * 1024];
+
+/// What Go says of a pattern that takes too much.
+const TOO_LARGE: &str = "expression too large";
+
+/// Patterns of schemas, compiled. Every server of a process reads the same definitions, several times over, and to compile
+/// a pattern takes far longer than all else that is done to a definition.
+static KEPT: Mutex<Kept> = Mutex::new(Kept::new());
+
+struct Kept {
+    patterns: BTreeMap<String, Regex>,
+    bytes: usize,
+}
+
+impl Kept {
+    const fn new() -> Self {
+        Self {
+            patterns: BTreeMap::new(),
+            bytes: 0,
+        }
+    }
+
+    /// Keeps one more; if that is too much, it is the only one.
+    fn insert(&mut self, pattern: &str, regex: Regex, bytes: usize) {
+        if self.bytes + bytes > KEPT_BYTES {
+            *self = Self::new();
+        }
+        self.bytes += bytes;
+        self.patterns.insert(pattern.to_owned(), regex);
+    }
+}
+
+/// A compiled pattern for one Go pattern, or what Go says about it. For patterns of schemas, which are
+/// compiled once in a process.
 pub fn compile(pattern: &str) -> Result<Regex, String> {
+    let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(regex) = kept().patterns.get(pattern) {
+        return Ok(regex.clone());
+    }
+    let translated = Translator::new(pattern).translate()?;
+    for bytes in SIZES {
+        match RegexBuilder::new(&translated).size_limit(bytes).build() {
+            Ok(regex) => {
+                kept().insert(pattern, regex.clone(), bytes);
+                return Ok(regex);
+            }
+            Err(regex::Error::CompiledTooBig(_)) => {}
+            Err(error) => return Err(refusal(pattern, &error)),
+        }
+    }
+    Err(go_error(TOO_LARGE, pattern))
+}
+
+/// The same for a pattern that comes with a value: there may be any number of these, so none is kept.
+pub fn compile_unkept(pattern: &str) -> Result<Regex, String> {
     let translated = Translator::new(pattern).translate()?;
     Regex::new(&translated).map_err(|error| refusal(pattern, &error))
 }
@@ -18,7 +81,7 @@ pub fn compile(pattern: &str) -> Result<Regex, String> {
 /// Errors that the translation does not see are rare; the pattern is quoted as Go does.
 fn refusal(pattern: &str, error: &regex::Error) -> String {
     let what = match error {
-        regex::Error::CompiledTooBig(_) => "expression too large",
+        regex::Error::CompiledTooBig(_) => TOO_LARGE,
         _ => "invalid or unsupported Perl syntax",
     };
     go_error(what, pattern)
@@ -433,6 +496,23 @@ pub(crate) fn invalid_pattern(error: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn patterns_are_kept_within_bounds() {
+        let kept = |pattern: &str| KEPT.lock().unwrap().patterns.contains_key(pattern);
+        let large = r"[\pL\pN]{1,900}";
+        assert!(compile(large).is_err_and(|error| error.contains(TOO_LARGE)) && !kept(large));
+        assert!(compile_unkept("of-a-value").is_ok() && !kept("of-a-value"));
+        assert!(compile("(").is_err() && !kept("("));
+        let most = KEPT_BYTES / SIZES[0];
+        for number in 0..=most {
+            let pattern = format!("p{number}");
+            let (first, again) = (compile(&pattern).unwrap(), compile(&pattern).unwrap());
+            assert!(first.is_match(&pattern) && again.is_match(&pattern));
+        }
+        let kept = KEPT.lock().unwrap();
+        assert!(kept.bytes <= KEPT_BYTES && kept.patterns.len() <= most);
+    }
 
     #[track_caller]
     fn check(pattern: &str, matching: &[&str], other: &[&str]) {

@@ -8,16 +8,14 @@ use std::{
     time::Duration,
 };
 
+use hyperplane_runtime::Api;
 use hyperplane_seams::Clock;
 use jiff::Timestamp;
 use k8s_openapi::api::{
     authentication::v1::{TokenRequest, TokenRequestSpec},
     core::v1::ServiceAccount,
 };
-use kube::{
-    Api,
-    api::{ObjectMeta, PostParams},
-};
+use kube::api::{ObjectMeta, PostParams};
 use secrecy::{ExposeSecret as _, SecretString};
 use thiserror::Error;
 use tokio::{

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use hyperplane_runtime::{Context, Failure, Next, Reconciler, Store};
+use hyperplane_runtime::{Api, Context, Failure, Next, Reconciler, Store};
 use jiff::Timestamp;
 use k8s_openapi::{
     api::{
@@ -13,7 +13,7 @@ use k8s_openapi::{
     },
     apimachinery::pkg::apis::meta::v1::{Condition, Time},
 };
-use kube::{Api, ResourceExt, api::PostParams};
+use kube::{ResourceExt, api::PostParams};
 
 use crate::{
     moment,
@@ -196,7 +196,7 @@ mod tests {
     const NOW: &str = "2026-01-02T03:04:05Z";
 
     fn budget(spec: &Value) -> PodDisruptionBudget {
-        serde_json::from_value(json!({"metadata": {"name": "b", "generation": 1}, "spec": spec})).unwrap()
+        hyperplane_objects::read(json!({"metadata": {"name": "b", "generation": 1}, "spec": spec})).unwrap()
     }
 
     fn pod(name: &str, is_ready: bool) -> Arc<Pod> {
@@ -204,7 +204,7 @@ mod tests {
         let owner = json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "s", "uid": "s", "controller": true});
         let pod = json!({"metadata": {"name": name, "ownerReferences": [owner]},
             "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": status}]}});
-        Arc::new(serde_json::from_value(pod).unwrap())
+        Arc::new(hyperplane_objects::read(&pod).unwrap())
     }
 
     #[test]
@@ -238,7 +238,7 @@ mod tests {
         let pods = [pod("a", true), pod("b", true), pod("c", true)];
         let disrupted = json!({"disruptionsAllowed": 1, "currentHealthy": 3, "desiredHealthy": 1, "expectedPods": 3,
             "disruptedPods": {"a": NOW, "gone": NOW}});
-        budget.status = serde_json::from_value(disrupted).unwrap();
+        budget.status = hyperplane_objects::read(&disrupted).unwrap();
         let at = |text: &str| status(&budget, &pods, &BTreeMap::new(), text.parse().unwrap());
         let (soon, wake) = at("2026-01-02T03:04:10Z");
         assert_eq!(

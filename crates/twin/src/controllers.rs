@@ -3,7 +3,8 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use hyperplane_runtime::{Kind, Manager, ObjectKey, Store, Watch};
+use hyperplane_objects::Kind;
+use hyperplane_runtime::{Manager, ObjectKey, Store, Watch};
 use k8s_openapi::api::{
     apps::v1::{ControllerRevision, DaemonSet, Deployment, ReplicaSet, StatefulSet},
     batch::v1::{CronJob, Job},

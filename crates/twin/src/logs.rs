@@ -15,7 +15,7 @@ const PORT: u16 = 10250;
 /// Answers for the kubelets of nodes that are heard of.
 pub(crate) fn of_nodes(is_heard: impl Fn(&str) -> bool + Send + Sync + 'static) -> Logs {
     Arc::new(move |request| {
-        let pod: Pod = serde_json::from_value(request.pod.clone())
+        let pod: Pod = hyperplane_objects::read(&request.pod)
             .map_err(|error| LogFailure::Refused(format!("the pod cannot be read: {error}")))?;
         if is_heard(pods::node(&pod)) {
             log(&pod, request)

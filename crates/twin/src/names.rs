@@ -124,7 +124,7 @@ mod tests {
         let pod = |hash: &str| -> Pod {
             let labels = json!({"pod-template-hash": hash});
             let metadata = json!({"namespace": "n", "name": format!("web-{hash}-x2"), "labels": labels});
-            serde_json::from_value(json!({"metadata": metadata})).unwrap()
+            hyperplane_objects::read(json!({"metadata": metadata})).unwrap()
         };
         assert_eq!(steady(&pod("abc")), "n/web-x2");
         assert_eq!(steady(&pod("abc")), steady(&pod("def")));

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use hyperplane_runtime::{Applied, Context, Failure, Next, ObjectKey, Reconciler, Store};
+use hyperplane_runtime::{Api, Applied, Context, Failure, Next, ObjectKey, Reconciler, Store};
 use jiff::Timestamp;
 use k8s_openapi::{
     api::{
@@ -17,7 +17,7 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta, OwnerReference},
 };
 use kube::{
-    Api, Client, ResourceExt,
+    Client, ResourceExt,
     api::{ListParams, Patch, PatchParams, PostParams},
 };
 use serde_json::{Value, json};
@@ -451,7 +451,7 @@ mod tests {
     fn a_lease_is_renewed_once_per_interval() {
         let now: Timestamp = "2026-01-02T03:04:05Z".parse().unwrap();
         let node =
-            |uid: &str| -> Node { serde_json::from_value(json!({"metadata": {"name": "a", "uid": uid}})).unwrap() };
+            |uid: &str| -> Node { hyperplane_objects::read(json!({"metadata": {"name": "a", "uid": uid}})).unwrap() };
         let (renewals, interval) = (Renewals::default(), Duration::from_mins(1));
         assert_eq!(renewals.rest(&node("1"), interval, now), Duration::ZERO);
         renewals.note(&node("1"), now);
@@ -473,7 +473,7 @@ mod tests {
             ..Taint::default()
         };
         let pod = |tolerations: Value| -> Pod {
-            serde_json::from_value(json!({"spec": {"containers": [], "tolerations": tolerations}})).unwrap()
+            hyperplane_objects::read(json!({"spec": {"containers": [], "tolerations": tolerations}})).unwrap()
         };
         let exists = json!({"key": UNREACHABLE, "operator": "Exists", "effect": "NoExecute"});
         let mut patient = exists.clone();

@@ -89,7 +89,7 @@ mod tests {
             ),
         ];
         for (selector, expected) in cases {
-            let parsed: LabelSelector = serde_json::from_value(selector.clone()).unwrap();
+            let parsed: LabelSelector = hyperplane_objects::read(&selector).unwrap();
             assert_eq!(matches(&parsed, &labels), expected, "{selector}");
         }
         assert!(!matches_some(None, &labels));

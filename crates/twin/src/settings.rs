@@ -4,7 +4,8 @@ use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use hyperplane_apiserver::{Entropy, Shared};
-use hyperplane_runtime::{ControllerBuilder, Kind, Manager, OutboundLimits, Store, Watch};
+use hyperplane_objects::Kind;
+use hyperplane_runtime::{ControllerBuilder, Manager, OutboundLimits, Store, Watch};
 use hyperplane_seams::{Clock, Random};
 
 use crate::{faults::Faults, kubelet::Kubelet, machines::MachineSettings};

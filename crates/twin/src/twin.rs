@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use futures::{FutureExt as _, future::BoxFuture};
 use hyperplane_apiserver::Logs;
 use hyperplane_runtime::{Manager, ManagerError, Settings, Watch};
 use kube::Client;
@@ -102,13 +103,16 @@ impl Twin {
     }
 
     /// Runs until `stop`. Dropping the future instead is like a crash: what hosted clusters keep on a disk is there.
-    pub async fn run(mut self, stop: CancellationToken) -> Result<(), TwinError> {
-        nodes::ensure(&self.client, &self.settings).await?;
-        let _guard = self.tasks.guard();
-        controllers::register(&mut self.manager, &self.settings, &self.world, &self.network);
-        self.machines.register(&mut self.manager);
-        let ended = self.manager.run(stop).await;
-        self.world.hosted.close().await;
-        Ok(ended?)
+    pub fn run(mut self, stop: CancellationToken) -> BoxFuture<'static, Result<(), TwinError>> {
+        async move {
+            nodes::ensure(&self.client, &self.settings).await?;
+            let _guard = self.tasks.guard();
+            controllers::register(&mut self.manager, &self.settings, &self.world, &self.network);
+            self.machines.register(&mut self.manager);
+            let ended = self.manager.run(stop).await;
+            self.world.hosted.close().await;
+            Ok(ended?)
+        }
+        .boxed()
     }
 }

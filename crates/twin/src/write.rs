@@ -1,14 +1,15 @@
 //! Writes that are not server-side applies: creations under names that follow from content, small patches, ends. Each
 //! can be repeated without harm. Knows no kind in particular.
 
-use hyperplane_runtime::{Context, Failure, Kind, ObjectKey};
+use hyperplane_objects::Kind;
+use hyperplane_runtime::{Api, Context, Failure, ObjectKey};
 use k8s_openapi::{
     NamespaceResourceScope,
     api::core::v1::{Pod, PodTemplateSpec},
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
 };
 use kube::{
-    Api, Resource, ResourceExt,
+    Resource, ResourceExt,
     api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions},
 };
 use serde_json::Value;
@@ -75,7 +76,7 @@ pub(crate) async fn remove(context: &Context, pod: &Pod) -> Result<(), Failure> 
     match api.delete(&pod.name_any(), &parameters).await {
         // It is gone, or another has its name.
         Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(()),
-        deleted => deleted.map(|_| ()).map_err(Into::into),
+        deleted => deleted.map_err(Into::into),
     }
 }
 

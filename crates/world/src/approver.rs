@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use hyperplane_api::constants::objects::{components, keys, kubeconfigs};
 use hyperplane_machine_approver::run_between;
-use hyperplane_runtime::{Clock, Identity, IdentityLayer, IdentityMode, Settings as ManagerSettings};
+use hyperplane_runtime::{Api, Clock, Identity, IdentityLayer, IdentityMode, Settings as ManagerSettings};
 use hyperplane_twin::{Network, Program};
 use k8s_openapi::api::core::v1::Secret;
-use kube::{Api, Client};
+use kube::Client;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 

@@ -128,7 +128,7 @@ mod tests {
             .iter()
             .map(|(name, served)| json!({"name": name, "served": served, "storage": false}))
             .collect();
-        serde_json::from_value(json!({"metadata": metadata, "spec": {
+        hyperplane_objects::read(json!({"metadata": metadata, "spec": {
             "group": groups::CLUSTER_API, "scope": "Namespaced", "names": {"kind": "Machine", "plural": "machines"},
             "versions": versions,
         }}))

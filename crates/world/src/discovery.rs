@@ -15,11 +15,12 @@ use hyperplane_component_driver::Facts;
 use hyperplane_hosted_cluster::{ManagementNetworks, ServedKinds};
 use hyperplane_machines::InfrastructureKind;
 use hyperplane_node_pool::ServedTemplates;
+use hyperplane_objects::Kind;
 use hyperplane_planner::version::{Scheme, Version};
-use hyperplane_runtime::{Failure, Kind};
+use hyperplane_runtime::{Api, Failure};
 use k8s_openapi::api::{apps::v1::Deployment, networking::v1::ServiceCIDR};
 use kube::{
-    Api, Client,
+    Client,
     api::DynamicObject,
     core::{ApiResource, GroupVersionKind},
 };
@@ -175,7 +176,7 @@ async fn groups(client: &Client) -> Result<Groups, Failure> {
 async fn platform(client: &Client) -> Result<Option<String>, Failure> {
     let kind = GroupVersionKind::gvk(OPENSHIFT_CONFIGURATION, "v1", "Infrastructure");
     let resource = ApiResource::from_gvk_with_plural(&kind, "infrastructures");
-    let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
+    let api: kube::Api<DynamicObject> = kube::Api::all_with(client.clone(), &resource);
     let found = api.get_opt("cluster").await?;
     let platform = found.as_ref().and_then(|found| {
         let status = &found.data["status"];
@@ -220,7 +221,7 @@ mod tests {
             "spec": {"group": group, "scope": "Cluster", "names": {"kind": kind, "plural": plural},
                 "versions": [{"name": "v1", "served": true, "storage": true, "schema": schema}]},
         });
-        let definition: CustomResourceDefinition = serde_json::from_value(definition).unwrap();
+        let definition: CustomResourceDefinition = hyperplane_objects::read(&definition).unwrap();
         let api: Api<CustomResourceDefinition> = Api::all(client.clone());
         api.create(&PostParams::default(), &definition).await.unwrap();
         tokio::time::sleep(std::time::Duration::from_secs(10)).await;
@@ -259,7 +260,7 @@ mod tests {
             "spec": {"group": "cluster.x-k8s.io", "scope": "Namespaced", "names": {"kind": "Machine", "plural": "machines"},
                 "versions": [{"name": version, "served": true, "storage": true, "schema": schema}]},
         });
-        let definition: CustomResourceDefinition = serde_json::from_value(definition).unwrap();
+        let definition: CustomResourceDefinition = hyperplane_objects::read(&definition).unwrap();
         let api: Api<CustomResourceDefinition> = Api::all(client.clone());
         api.create(&PostParams::default(), &definition).await.unwrap()
     }
@@ -311,7 +312,7 @@ mod tests {
         );
         let object =
             DynamicObject::new("cluster", &resource).data(json!({"status": {"platformStatus": {"type": "AWS"}}}));
-        let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
+        let api: kube::Api<DynamicObject> = kube::Api::all_with(client.clone(), &resource);
         api.create(&PostParams::default(), &object).await.unwrap();
         let found = surroundings(&client).await.unwrap();
         assert!(found.is_openshift);

@@ -1,6 +1,7 @@
 //! A management cluster in this process: the embedded API server, the twin that is everything behind it, and the
 //! operators. Owns who reaches the server as whom.
 
+use futures::{FutureExt as _, future::BoxFuture};
 use hyperplane_access::User;
 use hyperplane_apiserver::{Entropy, Server, Shared};
 use hyperplane_install::MachineManager;
@@ -54,8 +55,8 @@ impl Embedded {
     }
 
     /// Writes what the operators need before they run.
-    pub async fn set_up(&self) -> Result<(), Failure> {
-        set_up(&self.administrator(), MachineManager::Hyperplane).await
+    pub fn set_up(&self) -> BoxFuture<'_, Result<(), Failure>> {
+        async move { set_up(&self.administrator(), MachineManager::Hyperplane).await }.boxed()
     }
 
     /// The settings of a twin for this cluster, with everything else as usual.
@@ -73,10 +74,18 @@ impl Embedded {
     }
 
     /// The operators of these roles, with the rights that they would have on any cluster.
-    pub async fn operators(&self, instance: &str, network: &Network, roles: Roles) -> Result<Manager, Failure> {
-        let (namespace, account) = roles.account();
-        let client = self.client(User::service_account(namespace, account, ""));
-        self.runner().operators(client, instance, network, roles).await
+    pub fn operators<'a>(
+        &'a self,
+        instance: &'a str,
+        network: &'a Network,
+        roles: Roles,
+    ) -> BoxFuture<'a, Result<Manager, Failure>> {
+        async move {
+            let (namespace, account) = roles.account();
+            let client = self.client(User::service_account(namespace, account, ""));
+            self.runner().operators(client, instance, network, roles).await
+        }
+        .boxed()
     }
 
     fn runner(&self) -> Runner {

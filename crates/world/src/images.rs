@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn releases_carry_the_images_of_their_components() {
-        let release: DistributionRelease = serde_json::from_value(json!({
+        let release: DistributionRelease = hyperplane_objects::read(json!({
             "metadata": {"name": "one"},
             "spec": {
                 "distribution": "acp", "version": "v4.1.0", "kubernetesVersion": "v1.36.4",

@@ -1,7 +1,8 @@
 //! The kinds of what is installed: from manifests as they are rendered to requests about them.
 
 use hyperplane_components::ServiceMonitor;
-use hyperplane_runtime::{Failure, Kind, Manifest};
+use hyperplane_objects::Kind;
+use hyperplane_runtime::{Failure, Manifest};
 use k8s_openapi::{
     api::{
         apps::v1::Deployment,
@@ -13,7 +14,7 @@ use k8s_openapi::{
     },
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
-use kube::{Api, Client, api::DynamicObject, core::ApiResource};
+use kube::{Client, api::DynamicObject, core::ApiResource};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -33,14 +34,14 @@ macro_rules! kinds {
         }
 
         /// Where an object is found.
-        pub(crate) fn api(client: &Client, object: &Value) -> Result<Api<DynamicObject>, Failure> {
+        pub(crate) fn api(client: &Client, object: &Value) -> Result<kube::Api<DynamicObject>, Failure> {
             let resource = match kind(object) {
                 $(stringify!($kind) => ApiResource::erase::<$kind>(&()),)*
                 other => return Err(Failure::fatal(Unknown(other.to_owned()))),
             };
             Ok(match namespace(object) {
-                Some(namespace) => Api::namespaced_with(client.clone(), namespace, &resource),
-                None => Api::all_with(client.clone(), &resource),
+                Some(namespace) => kube::Api::namespaced_with(client.clone(), namespace, &resource),
+                None => kube::Api::all_with(client.clone(), &resource),
             })
         }
     };
@@ -52,7 +53,7 @@ kinds! {
 }
 
 fn typed<K: Kind>(object: &Value) -> Result<Manifest, Failure> {
-    let object: K = serde_json::from_value(object.clone()).map_err(Failure::fatal)?;
+    let object = K::from_json(object).map_err(Failure::fatal)?;
     Manifest::of(&object)
 }
 

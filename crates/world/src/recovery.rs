@@ -1,6 +1,7 @@
 //! The program that brings a member of etcd back, in a world without etcd: what members would say of themselves follows
 //! from their pods. Everything else is the program as it is.
 
+use hyperplane_runtime::Api;
 use hyperplane_sidecars::etcd::{
     client::Status,
     recover::{self, Others, Settings},
@@ -8,7 +9,7 @@ use hyperplane_sidecars::etcd::{
     wire::Member,
 };
 use k8s_openapi::api::core::v1::Pod;
-use kube::{Api, Client};
+use kube::Client;
 
 use crate::arguments::flag;
 

@@ -9,13 +9,13 @@ use hyperplane_api::{
     hypershift::hosted_cluster::HostedCluster,
 };
 use hyperplane_install::{NAMESPACE, Options, Program, definitions, manifests, operator_selector};
-use hyperplane_runtime::{Failure, field_manager};
+use hyperplane_runtime::{Api, Failure, field_manager};
 use k8s_openapi::{
     api::{apps::v1::Deployment, core::v1::Namespace, rbac::v1::ClusterRoleBinding},
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
 use kube::{
-    Api, Client, ResourceExt,
+    Client, ResourceExt,
     api::{DeleteParams, DynamicObject, ListParams},
     core::{ApiResource, GroupVersionKind},
 };
@@ -201,7 +201,7 @@ async fn has_objects(client: &Client, definition: &Value) -> Result<bool, Failur
     let (group, version) = (word(&spec["group"]), word(&spec["versions"][0]["name"]));
     let kind = GroupVersionKind::gvk(&group, &version, &word(&spec["names"]["kind"]));
     let resource = ApiResource::from_gvk_with_plural(&kind, &word(&spec["names"]["plural"]));
-    let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
+    let api: kube::Api<DynamicObject> = kube::Api::all_with(client.clone(), &resource);
     match api.list_metadata(&ListParams::default().limit(1)).await {
         Ok(list) => Ok(!list.items.is_empty()),
         Err(error) if is_absent(&error) => Ok(false),

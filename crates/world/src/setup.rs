@@ -3,6 +3,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use futures::{FutureExt as _, future::BoxFuture};
 use hyperplane_api::constants::ours;
 use hyperplane_install::{MachineManager, Options, Program, furniture, manifests};
 use hyperplane_runtime::{Failure, Fence, ObjectKey, Remote, field_manager};
@@ -57,12 +58,15 @@ enum Refusal {
 }
 
 /// Sets up a management cluster through a client that may do everything, for machines that are ours or others'.
-pub async fn set_up(client: &Client, machines: MachineManager) -> Result<(), Failure> {
-    let options = Options {
-        machines,
-        ..Options::default()
-    };
-    furnish(client, &options).await
+pub fn set_up(client: &Client, machines: MachineManager) -> BoxFuture<'_, Result<(), Failure>> {
+    async move {
+        let options = Options {
+            machines,
+            ..Options::default()
+        };
+        furnish(client, &options).await
+    }
+    .boxed()
 }
 
 /// Writes what operators need before they run, and not the operators.
@@ -238,7 +242,7 @@ mod tests {
     #[test]
     fn a_deployment_is_there_when_all_its_new_pods_are() {
         let deployment = |status: &Value| -> Deployment {
-            serde_json::from_value(json!({
+            hyperplane_objects::read(json!({
                 "metadata": {"name": "operator", "generation": 2},
                 "spec": {"replicas": 2, "selector": {}, "template": {}},
                 "status": status,

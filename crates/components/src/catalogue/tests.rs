@@ -350,7 +350,7 @@ fn etcd_begins_once() {
             "lastTransitionTime": "2026-01-01T00:00:00Z"}]}),
     ] {
         let mut world = world.clone();
-        world.control_plane.status = serde_json::from_value(status).expect("it is a status");
+        world.control_plane.status = hyperplane_objects::read(&status).expect("it is a status");
         assert_eq!(
             state(&world),
             ("existing".to_owned(), pods.clone()),

@@ -73,7 +73,7 @@ fn a_version_begins_is_reached_and_gives_way_to_the_next() {
 fn a_long_history_keeps_its_ends_and_the_edges_of_minors() {
     let entry = |index: usize| {
         let (minor, patch) = (index / 40, index % 40);
-        serde_json::from_value::<ControlPlaneUpdate>(json!({
+        hyperplane_objects::read::<ControlPlaneUpdate>(json!({
             "state": if patch % 2 == 0 { "Completed" } else { "Partial" },
             "version": format!("1.{}.{}", 40 - minor, 40 - patch),
             "image": "example.com/image",

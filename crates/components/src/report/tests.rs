@@ -18,7 +18,7 @@ fn deployment(rendered: &Workload, generation: i64, status: &Value) -> Workload 
     };
     let mut object = object.as_ref().clone();
     object.metadata.generation = Some(generation);
-    object.status = serde_json::from_value(status.clone()).expect("it is a status");
+    object.status = hyperplane_objects::read(status).expect("it is a status");
     Workload::Deployment(Arc::new(object))
 }
 
@@ -28,7 +28,7 @@ fn stateful_set(rendered: &Workload, generation: i64, status: &Value) -> Workloa
     };
     let mut object = object.as_ref().clone();
     object.metadata.generation = Some(generation);
-    object.status = serde_json::from_value(status.clone()).expect("it is a status");
+    object.status = hyperplane_objects::read(status).expect("it is a status");
     Workload::StatefulSet(Arc::new(object))
 }
 
@@ -154,7 +154,7 @@ fn errors_and_waits_are_told_and_what_serves_still_serves() {
     let live = deployment(&rendered.workload, 2, &status);
     let waiting = Decision::Waiting(vec!["etcd is not available".to_owned()]);
     let mut before = settled_report("1.35.0");
-    before.resources = serde_json::from_value(json!([
+    before.resources = hyperplane_objects::read(json!([
         {"group": "apps", "kind": "Deployment", "name": "kube-scheduler"},
         {"group": "example.com", "kind": "Other", "name": "other"},
     ]))

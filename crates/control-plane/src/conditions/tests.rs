@@ -13,13 +13,13 @@ use super::*;
 fn control_plane(status: &Value, api_server: &Value) -> HostedControlPlane {
     let mut object = samples::hosted_control_plane(&json!({"status": status}));
     object["spec"]["services"][0] = samples::published("APIServer", api_server);
-    serde_json::from_value(object).unwrap()
+    hyperplane_objects::read(&object).unwrap()
 }
 
 fn etcd(ready: i32) -> Workload {
     let set = json!({"metadata": {"name": "etcd"}, "spec": {"replicas": 3, "selector": {}, "serviceName": "etcd",
         "template": {}}, "status": {"replicas": 3, "readyReplicas": ready}});
-    Workload::StatefulSet(Arc::new(serde_json::from_value(set).unwrap()))
+    Workload::StatefulSet(Arc::new(hyperplane_objects::read(&set).unwrap()))
 }
 
 fn api_server(is_available: bool) -> Workload {
@@ -29,7 +29,7 @@ fn api_server(is_available: bool) -> Workload {
         "status": {"unavailableReplicas": i32::from(!is_available),
             "conditions": [{"type": "Available", "status": status}]},
     });
-    Workload::Deployment(Arc::new(serde_json::from_value(deployment).unwrap()))
+    Workload::Deployment(Arc::new(hyperplane_objects::read(&deployment).unwrap()))
 }
 
 struct Case {
@@ -224,7 +224,7 @@ fn every_component_counts_whoever_drives_it() {
     let report = |status: &str| -> ControlPlaneComponentStatus {
         let available = json!({"type": "Available", "status": status, "reason": "R", "message": "",
             "lastTransitionTime": "2027-01-15T08:00:00Z"});
-        serde_json::from_value(json!({"conditions": [available]})).unwrap()
+        hyperplane_objects::read(json!({"conditions": [available]})).unwrap()
     };
     let reports = BTreeMap::from([
         ("etcd".to_owned(), report("True")),

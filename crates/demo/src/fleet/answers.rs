@@ -4,7 +4,8 @@
 use std::{convert::Infallible, time::Duration};
 
 use hyperplane_api::hypershift::hosted_cluster::HostedCluster;
-use kube::{Api, Client};
+use hyperplane_runtime::Api;
+use kube::Client;
 use serde::Serialize;
 use tokio::time::{Instant, sleep};
 

@@ -5,9 +5,10 @@ use hyperplane_api::{
     constants::{annotations, finalizers},
     hypershift::hosted_cluster::HostedCluster,
 };
-use hyperplane_runtime::{Context, Failure, Kind};
+use hyperplane_objects::Kind;
+use hyperplane_runtime::{Api, Context, Failure};
 use kube::{
-    Api, ResourceExt as _,
+    ResourceExt as _,
     api::{Patch, PatchParams},
 };
 use serde_json::json;

@@ -19,13 +19,14 @@ use hyperplane_api::{
     },
     infrastructure::{agent_cluster::AgentCluster, kubevirt_cluster::KubevirtCluster},
 };
-use hyperplane_runtime::{Context, Failure, Kind, ObjectKey, Store};
+use hyperplane_objects::Kind;
+use hyperplane_runtime::{Api, Context, Failure, ObjectKey, Store};
 use jiff::Timestamp;
 use k8s_openapi::api::{
     core::v1::{Namespace, Secret},
     rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding},
 };
-use kube::{Api, Resource, ResourceExt as _, api::ListParams, core::PartialObjectMeta};
+use kube::{Resource, ResourceExt as _, api::ListParams, core::PartialObjectMeta};
 
 use super::{
     order::{Facts, Presence, held_by},

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use hyperplane_api::cluster_api::{machine::Machine, machine_deployment::MachineDeployment, machine_set::MachineSet};
-use hyperplane_runtime::{Context, Failure};
-use kube::{Api, Resource, ResourceExt as _, api::ListParams, core::PartialObjectMeta};
+use hyperplane_runtime::{Api, Context, Failure};
+use kube::{Resource, ResourceExt as _, api::ListParams, core::PartialObjectMeta};
 
 /// Machines that one run looks at: it has to end before its deadline. The end of these brings the next run.
 const MOST_MACHINES: usize = 50;

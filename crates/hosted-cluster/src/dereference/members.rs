@@ -3,9 +3,9 @@
 use hyperplane_api::constants::objects::components;
 use hyperplane_component_driver::Driver;
 use hyperplane_components::ETCD_RECOVERY;
-use hyperplane_runtime::{Context, Failure};
+use hyperplane_runtime::{Api, Context, Failure};
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
-use kube::{Api, ResourceExt as _, api::ListParams};
+use kube::{ResourceExt as _, api::ListParams};
 
 use crate::recovery::{self, Etcd};
 

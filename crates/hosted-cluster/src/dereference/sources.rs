@@ -6,12 +6,12 @@ use std::{collections::BTreeMap, sync::Arc};
 use hyperplane_api::{constants::ours, hypershift::hosted_cluster::HostedCluster};
 use hyperplane_components::Objects;
 use hyperplane_platforms::KeyCopy;
-use hyperplane_runtime::{Context, Failure};
+use hyperplane_runtime::{Api, Context, Failure};
 use k8s_openapi::{
     api::core::v1::{ConfigMap, Secret},
     apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta},
 };
-use kube::{Api, Resource, ResourceExt as _};
+use kube::{Resource, ResourceExt as _};
 
 use crate::{
     NAME,

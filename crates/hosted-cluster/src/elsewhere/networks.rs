@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hyperplane_runtime::Failure;
+use hyperplane_runtime::{Api, Failure};
 use k8s_openapi::api::{discovery::v1::EndpointSlice, networking::v1::ServiceCIDR};
 use kube::{
-    Api, Client,
+    Client,
     api::{DynamicObject, ListParams},
     core::{ApiResource, GroupVersionKind},
 };
@@ -76,7 +76,7 @@ fn is_missing(error: &kube::Error) -> bool {
 async fn of_openshift(client: &Client) -> kube::Result<Option<Networks>> {
     let kind = GroupVersionKind::gvk("config.openshift.io", "v1", "Network");
     let resource = ApiResource::from_gvk_with_plural(&kind, "networks");
-    let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
+    let api: kube::Api<DynamicObject> = kube::Api::all_with(client.clone(), &resource);
     match api.get("cluster").await {
         Ok(found) => Ok(configured(&found.data)),
         Err(error) if is_missing(&error) => Ok(None),

@@ -7,12 +7,9 @@ use hyperplane_api::{
     constants::{annotations, ours},
     hypershift::hosted_cluster::HostedCluster,
 };
-use hyperplane_runtime::{Failure, Fence, Manifest, ObjectKey, Reach, Remote, field_manager};
+use hyperplane_runtime::{Api, Failure, Fence, Manifest, ObjectKey, Reach, Remote, field_manager};
 use k8s_openapi::api::networking::v1::NetworkPolicy;
-use kube::{
-    Api,
-    api::{DeleteParams, Preconditions},
-};
+use kube::api::{DeleteParams, Preconditions};
 use thiserror::Error;
 
 use super::{
@@ -143,7 +140,7 @@ async fn remove(remote: &Remote, cluster: &HostedCluster, key: &ObjectKey) -> Re
         resource_version: None,
     });
     match api.delete(&key.name, &only_this).await {
-        Ok(_) => Ok(()),
+        Ok(()) => Ok(()),
         Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
         Err(error) => Err(error.into()),
     }

@@ -6,7 +6,7 @@ use super::*;
 use crate::testing::cluster;
 
 fn object<K: serde::de::DeserializeOwned>(value: Value) -> K {
-    serde_json::from_value(value).unwrap()
+    hyperplane_objects::read(value).unwrap()
 }
 
 fn set(replicas: i32, ready: i32) -> Arc<StatefulSet> {

@@ -162,7 +162,8 @@ fn of_certificates() -> Vec<Row> {
             see: |_, seen| {
                 let status = json!({"loadBalancer": {"ingress": [{"hostname": "lb-7.example.net"}]}});
                 let service = json!({"metadata": {"name": "kube-apiserver"}, "status": status});
-                seen.services.push(Arc::new(serde_json::from_value(service).unwrap()));
+                seen.services
+                    .push(Arc::new(hyperplane_objects::read(&service).unwrap()));
             },
             ..spec(
                 "services-certificates",

@@ -1,16 +1,16 @@
 //! Removing what a hosted cluster made outside of itself: load balancers and volumes, by deleting what stands for them.
 //! Whoever made them removes them; here is looked until they have.
 
-use hyperplane_runtime::{Failure, Remote};
+use hyperplane_objects::Kind;
+use hyperplane_runtime::{Api, Failure, Remote};
 use k8s_openapi::{
     NamespaceResourceScope,
     api::core::v1::{PersistentVolume, PersistentVolumeClaim, Pod, Service},
 };
 use kube::{
-    Api, Client, Resource, ResourceExt as _,
+    Client, Resource, ResourceExt as _,
     api::{DeleteParams, ListParams},
 };
-use serde::de::DeserializeOwned;
 
 use crate::{
     ending::{is_balanced, is_made_for_a_claim, uses_any},
@@ -42,10 +42,7 @@ pub(crate) async fn remove_cloud_resources(remote: &Remote) -> Result<Vec<String
     Ok(remaining)
 }
 
-async fn list<K>(client: &Client) -> Result<Vec<K>, Failure>
-where
-    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + std::fmt::Debug,
-{
+async fn list<K: Kind>(client: &Client) -> Result<Vec<K>, Failure> {
     let api = Api::<K>::all(client.clone());
     Ok(api.list(&ListParams::default()).await?.items)
 }
@@ -53,7 +50,7 @@ where
 /// Deletes those that are not on their way yet.
 async fn delete_all<K>(client: &Client, objects: &[K]) -> Result<(), Failure>
 where
-    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + DeserializeOwned + std::fmt::Debug,
+    K: Kind + Resource<Scope = NamespaceResourceScope>,
 {
     for object in objects
         .iter()
@@ -61,7 +58,7 @@ where
     {
         let api = Api::<K>::namespaced(client.clone(), &object.namespace().unwrap_or_default());
         match api.delete(&object.name_any(), &DeleteParams::default()).await {
-            Ok(_) => {}
+            Ok(()) => {}
             Err(kube::Error::Api(status)) if status.is_not_found() => {}
             Err(error) => return Err(error.into()),
         }

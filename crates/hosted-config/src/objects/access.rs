@@ -2,10 +2,10 @@
 //! checked by the machine approver; here nobody approves a first certificate.
 
 use hyperplane_api::constants::groups;
-use hyperplane_runtime::Kind;
+use hyperplane_objects::Kind;
 use serde_json::{Value, json};
 
-use super::{Set, asset};
+use super::Set;
 
 /// Nodes that join may ask for a certificate, and nodes that joined may renew theirs.
 ///
@@ -46,5 +46,5 @@ pub(super) fn binding_of_account(name: &str, role: &str, account: &str) -> Value
 
 /// A typed object from the form in which it reads best.
 pub(super) fn object<K: Kind>(value: &Value) -> K {
-    asset(&value.to_string())
+    K::from_json(value).expect("the object is part of the program, and a test reads it")
 }

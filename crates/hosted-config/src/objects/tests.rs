@@ -8,7 +8,7 @@ use crate::samples;
 
 fn control_plane(networking: &Value, annotations: &Value) -> HostedControlPlane {
     let change = json!({"metadata": {"annotations": annotations}, "spec": {"networking": networking}});
-    serde_json::from_value(samples::hosted_control_plane(&change)).unwrap()
+    hyperplane_objects::read(samples::hosted_control_plane(&change)).unwrap()
 }
 
 fn rendered(networking: &Value) -> Result<Vec<Value>, String> {

@@ -12,12 +12,17 @@ fn control_plane(own_release: Option<&str>, history: &[(&str, &str)], conditions
     let entry = |(image, state): &(&str, &str)| json!({"state": state, "version": "1.36.4", "image": image, "startedTime": "2027-01-15T08:00:00Z"});
     let history: Vec<Value> = history.iter().map(entry).collect();
     let history = json!({"desired": {"version": "1.36.4", "image": NEW}, "history": history, "observedGeneration": 3});
-    serde_json::from_value(samples::hosted_control_plane(&json!({
+    hyperplane_objects::read(samples::hosted_control_plane(&json!({
         "metadata": {"generation": 3},
         "spec": {"controlPlaneReleaseImage": own_release, "services": []},
         "status": {"conditions": conditions, "controlPlaneVersion": history},
     })))
     .unwrap()
+}
+
+/// A control plane whose components all have the release that it is asked to have.
+pub(crate) fn rolled_out() -> HostedControlPlane {
+    control_plane(None, &[(NEW, "Completed")], &json!([]))
 }
 
 fn visit(nodes: i64, updated: i32) -> Visit {
@@ -97,7 +102,7 @@ fn what_could_not_be_looked_at_stays_as_it_was() {
     assert!(known.contains(&("ConfigOperatorReconciliationSucceeded".to_owned(), "True".to_owned())));
 
     let mut later = before.clone();
-    later.status = serde_json::from_value(looked.clone()).unwrap();
+    later.status = hyperplane_objects::read(&looked).unwrap();
     let failure = Failure::wait("an answer");
     let failed = failed(&later, &failure, now);
     for (type_, status) in statuses(&failed) {

@@ -4,7 +4,8 @@ use std::{io::Write, process::ExitCode};
 
 use hyperplane_api::hypershift::hosted_cluster::HostedCluster;
 use hyperplane_recipes::{Given, Manifests, PoolCommand, PoolRecipe};
-use kube::{Api, Client};
+use hyperplane_runtime::Api;
+use kube::Client;
 
 use super::{
     carry_out, made,

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use hyperplane_api::hyperplane::distribution_release::DistributionRelease;
 use hyperplane_recipes::{FileFlag, Given, node_address};
+use hyperplane_runtime::Api;
 use k8s_openapi::api::core::v1::Node;
-use kube::{Api, Client, api::ListParams};
+use kube::{Client, api::ListParams};
 
 use super::making::Making;
 use crate::{failing::wrong_use, hosted, input};

@@ -10,7 +10,8 @@ use hyperplane_api::hypershift::{
     node_pool::{NodePool, status::ConditionStatus},
     version_status::UpdateState,
 };
-use kube::{Api, Client};
+use hyperplane_runtime::Api;
+use kube::Client;
 use tokio::time::sleep;
 
 use crate::{failing::not_yet, limit::Limit, printing::paragraph};
@@ -104,7 +105,7 @@ mod tests {
 
     fn cluster(status: &Value) -> HostedCluster {
         let services: Vec<Value> = Vec::new();
-        serde_json::from_value(json!({
+        hyperplane_objects::read(json!({
             "metadata": {"name": "blue"},
             "spec": {"release": {"image": "a/b:1"}, "platform": {"type": "None"}, "services": services,
                 "pullSecret": {"name": "p"}},

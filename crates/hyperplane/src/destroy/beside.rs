@@ -1,20 +1,19 @@
 //! What was made for a cluster alone: it is made its own before the cluster goes, so that it goes with it, whoever waits for
 //! that. What cannot be looked at or changed is told, with how to remove it.
 
-use std::fmt::Debug;
-
 use hyperplane_api::{constants::labels, hypershift::hosted_cluster::HostedCluster};
+use hyperplane_objects::Kind;
 use hyperplane_recipes::{config_maps_beside, secrets_beside};
+use hyperplane_runtime::Api;
 use k8s_openapi::{
     NamespaceResourceScope,
     api::core::v1::{ConfigMap, Secret},
 };
 use kube::{
-    Api, Client, Resource, ResourceExt as _,
+    Client, Resource, ResourceExt as _,
     api::{ListParams, Patch, PatchParams},
     core::{ObjectMeta, PartialObjectMeta},
 };
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// Makes all of it the cluster's own; what is to be told of what may stay behind.
@@ -37,7 +36,7 @@ pub(super) async fn adopt(client: &Client, cluster: &HostedCluster) -> anyhow::R
 /// of those that are and cannot be changed.
 async fn adopt_all<K>(objects: &Api<K>, cluster: &HostedCluster, known: &[String]) -> anyhow::Result<Vec<String>>
 where
-    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + DeserializeOwned + Debug,
+    K: Kind + Resource<Scope = NamespaceResourceScope>,
 {
     let name = cluster.name_any();
     let (of_cluster, safe) = (labels::CLUSTER_NAME, labels::SAFE_TO_DELETE_WITH_CLUSTER);
@@ -71,7 +70,7 @@ async fn by_name<K>(
     known: &[String],
 ) -> anyhow::Result<(Vec<PartialObjectMeta<K>>, Vec<String>)>
 where
-    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + DeserializeOwned + Debug,
+    K: Kind + Resource<Scope = NamespaceResourceScope>,
 {
     let (mut found, mut unseen) = (Vec::new(), Vec::new());
     for name in known {
@@ -116,7 +115,7 @@ mod tests {
     #[test]
     fn only_what_was_made_for_this_cluster_alone_goes_with_it() {
         let labelled = |cluster: &str, safe: &str| -> ObjectMeta {
-            serde_json::from_value(json!({"labels": {
+            hyperplane_objects::read(json!({"labels": {
                 labels::CLUSTER_NAME.as_str(): cluster, labels::SAFE_TO_DELETE_WITH_CLUSTER.as_str(): safe}}))
             .unwrap()
         };

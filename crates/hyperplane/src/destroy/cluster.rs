@@ -8,13 +8,14 @@ use hyperplane_api::{
     constants::annotations,
     hypershift::{control_plane_component::ControlPlaneComponent, hosted_cluster::HostedCluster, node_pool::NodePool},
 };
+use hyperplane_objects::Kind;
 use hyperplane_recipes::control_plane_namespace;
+use hyperplane_runtime::Api;
 use k8s_openapi::api::core::v1::Namespace;
 use kube::{
-    Api, Client, Resource, ResourceExt as _,
+    Client, Resource, ResourceExt as _,
     api::{DeleteParams, ListParams, Patch, PatchParams, Preconditions},
 };
-use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use super::{Removal, beside, remaining::Remaining, watch};
@@ -131,7 +132,7 @@ async fn look(client: &Client, namespace: &str, name: &str, uid: Option<&str>) -
 }
 
 /// All objects of a kind; none where nobody may look.
-async fn all<K: Clone + DeserializeOwned + std::fmt::Debug>(objects: &Api<K>) -> Vec<K> {
+async fn all<K: Kind>(objects: &Api<K>) -> Vec<K> {
     let found = objects.list(&ListParams::default()).await;
     found.map(|list| list.items).unwrap_or_default()
 }

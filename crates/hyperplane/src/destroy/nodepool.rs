@@ -5,8 +5,9 @@ use std::{io::Write, process::ExitCode};
 use clap::Args;
 use hyperplane_api::{cluster_api::machine::Machine, constants::annotations, hypershift::node_pool::NodePool};
 use hyperplane_recipes::control_plane_namespace;
+use hyperplane_runtime::Api;
 use kube::{
-    Api, Client, ResourceExt as _,
+    Client, ResourceExt as _,
     api::{DeleteParams, ListParams, Preconditions},
 };
 

@@ -176,7 +176,7 @@ impl Found {
         for (path, objects) in &self.objects {
             let items: Vec<Value> = objects.iter().map(|object| redactor.object(object)).collect();
             let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
-            match serde_saphyr::to_string(&list) {
+            match hyperplane_objects::yaml_text(&list) {
                 Ok(text) => {
                     dump.files.insert(path.clone(), text);
                 }

@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn kinds_are_what_can_be_listed() {
-        let list: APIResourceList = serde_json::from_value(json!({
+        let list: APIResourceList = hyperplane_objects::read(json!({
             "groupVersion": "apps/v1",
             "resources": [
                 {"name": "deployments", "singularName": "", "namespaced": true, "kind": "Deployment", "verbs": ["get", "list"]},

@@ -236,7 +236,7 @@ impl Reader {
             self.problems.extend(told);
             return None;
         }
-        match serde_json::from_value(value.clone()) {
+        match hyperplane_objects::read(&value) {
             Ok(object) => Some(Held { value, object }),
             Err(error) => {
                 self.problems.push(format!("{place}: {error}"));

@@ -10,11 +10,11 @@ use hyperplane_api::{
 };
 use hyperplane_hosted_cluster::control_plane_namespace;
 use hyperplane_insight::{Kind, Place, Scene, Served};
-use hyperplane_runtime::Reach;
+use hyperplane_runtime::{Api, Reach};
 use hyperplane_seams::Clock;
 use k8s_openapi::api::core::v1::Secret;
 use kube::{
-    Api, Client,
+    Client,
     api::{ApiResource, DynamicObject, ListParams},
 };
 use serde_json::Value;
@@ -225,18 +225,18 @@ fn resource_of(definition: &KindDefinition) -> ApiResource {
     }
 }
 
-fn api(client: &Client, kind: Kind, namespace: Option<&str>) -> Api<DynamicObject> {
+fn api(client: &Client, kind: Kind, namespace: Option<&str>) -> kube::Api<DynamicObject> {
     dynamic(client, &resource(kind), namespace)
 }
 
-fn dynamic(client: &Client, resource: &ApiResource, namespace: Option<&str>) -> Api<DynamicObject> {
+fn dynamic(client: &Client, resource: &ApiResource, namespace: Option<&str>) -> kube::Api<DynamicObject> {
     match namespace {
-        Some(namespace) => Api::namespaced_with(client.clone(), namespace, resource),
-        None => Api::all_with(client.clone(), resource),
+        Some(namespace) => kube::Api::namespaced_with(client.clone(), namespace, resource),
+        None => kube::Api::all_with(client.clone(), resource),
     }
 }
 
-async fn listed(api: &Api<DynamicObject>) -> anyhow::Result<Vec<Value>> {
+async fn listed(api: &kube::Api<DynamicObject>) -> anyhow::Result<Vec<Value>> {
     let objects = api.list(&ListParams::default()).await?.items;
     let values = objects.into_iter().map(serde_json::to_value);
     Ok(values.collect::<Result<_, _>>()?)

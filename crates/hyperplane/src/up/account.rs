@@ -8,11 +8,12 @@ use std::{
 
 use anyhow::Context as _;
 use hyperplane_apiserver::pki::write_private;
+use hyperplane_runtime::Api;
 use k8s_openapi::api::{
     authentication::v1::{TokenRequest, TokenRequestSpec},
     core::v1::ServiceAccount,
 };
-use kube::{Api, Client, Config, api::PostParams, config::AuthInfo};
+use kube::{Client, Config, api::PostParams, config::AuthInfo};
 use secrecy::SecretString;
 use tempfile::TempDir;
 use tokio::time::sleep;

@@ -8,10 +8,10 @@ use std::{
 
 use anyhow::Context as _;
 use hyperplane_install::Program;
-use hyperplane_runtime::LeaseSettings;
+use hyperplane_runtime::{Api, LeaseSettings};
 use hyperplane_world::{ACCOUNT, MachineManager, NAMESPACE, Roles, manager, set_up};
 use k8s_openapi::api::coordination::v1::Lease;
-use kube::{Api, Client};
+use kube::Client;
 use serde_json::json;
 
 use super::{Arguments, account::Account, pace, work::Ground};

@@ -15,8 +15,9 @@ use hyperplane_planner::{
     state::{Pool, State},
 };
 use hyperplane_recipes::control_plane_namespace;
+use hyperplane_runtime::Api;
 use kube::{
-    Api, Client, ResourceExt as _,
+    Client, ResourceExt as _,
     api::{ListParams, ObjectList},
 };
 

@@ -255,7 +255,7 @@ fn storages() -> impl Strategy<Value = Storage> {
                     file.as_object_mut()
                         .unwrap()
                         .extend(contents.map(|contents| ("contents".to_owned(), contents)));
-                    storage.files.push(serde_json::from_value::<File>(file).unwrap());
+                    storage.files.push(hyperplane_objects::read::<File>(&file).unwrap());
                 }
             }
         }

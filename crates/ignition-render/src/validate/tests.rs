@@ -201,7 +201,7 @@ proptest! {
     fn nothing_makes_it_panic_and_what_passes_is_read(value in values()) {
         let is_good = validate(&value).is_empty();
         if is_good {
-            prop_assert!(serde_json::from_value::<crate::ignition::Config>(value).is_ok());
+            prop_assert!(hyperplane_objects::read::<crate::ignition::Config>(value).is_ok());
         }
     }
 

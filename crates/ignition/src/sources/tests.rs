@@ -14,7 +14,7 @@ use super::*;
 const KUBELET: &str = r#"{"apiVersion":"machineconfiguration.openshift.io/v1","kind":"KubeletConfig","metadata":{"name":"a"},"spec":{"kubeletConfig":{"maxPods":500}}}"#;
 
 fn control_plane(change: &Value) -> Arc<HostedControlPlane> {
-    Arc::new(serde_json::from_value(samples::hosted_control_plane(change)).unwrap())
+    Arc::new(hyperplane_objects::read(samples::hosted_control_plane(change)).unwrap())
 }
 
 fn gathered() -> Gathered {

@@ -11,7 +11,8 @@ use hyperplane_api::{
     },
     infrastructure::{InfrastructureStatus, agent_cluster::AgentCluster, kubevirt_cluster::KubevirtCluster},
 };
-use hyperplane_runtime::{Kind, NamespaceStore, Store};
+use hyperplane_objects::Kind;
+use hyperplane_runtime::{NamespaceStore, Store};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::ResourceExt as _;
 

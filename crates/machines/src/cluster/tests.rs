@@ -23,7 +23,7 @@ fn cluster(spec: &Value) -> Cluster {
         "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster",
         "metadata": {"name": "c", "namespace": "n", "uid": "u", "generation": 3}, "spec": spec,
     });
-    serde_json::from_value(manifest).unwrap()
+    hyperplane_objects::read(&manifest).unwrap()
 }
 
 /// The spec of a cluster as it is made, with its address.
@@ -48,12 +48,12 @@ fn good() -> Seen {
 }
 
 fn infrastructure(status: &Value) -> Referred<Infrastructure> {
-    let status: InfrastructureStatus = serde_json::from_value(status.clone()).unwrap();
+    let status: InfrastructureStatus = hyperplane_objects::read(status).unwrap();
     Referred::Present(Infrastructure::new(Some(&status), None))
 }
 
 fn control_plane(status: &Value) -> Referred<ControlPlane> {
-    let status: HostedControlPlaneStatus = serde_json::from_value(status.clone()).unwrap();
+    let status: HostedControlPlaneStatus = hyperplane_objects::read(status).unwrap();
     Referred::Present(ControlPlane::new(Some(&status)))
 }
 
@@ -291,8 +291,8 @@ fn others_can_have_a_say_in_whether_a_cluster_is_available() {
         ),
     ] {
         let gated = change(good(), |cluster| {
-            cluster.spec.availability_gates = serde_json::from_value(gates.clone()).unwrap();
-            cluster.status = Some(serde_json::from_value(json!({"conditions": conditions})).unwrap());
+            cluster.spec.availability_gates = hyperplane_objects::read(&gates).unwrap();
+            cluster.status = Some(hyperplane_objects::read(json!({"conditions": conditions})).unwrap());
         });
         check(&gated, ClusterPhase::Provisioned, (true, true), expected);
     }

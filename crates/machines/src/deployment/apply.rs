@@ -1,9 +1,9 @@
 //! Carrying out what was planned: sets as they are to be, sets that go, and the revision on the deployment itself.
 
 use hyperplane_api::{cluster_api::machine_deployment::MachineDeployment, constants::annotations};
-use hyperplane_runtime::{Applied, Context, EventType, Failure};
+use hyperplane_runtime::{Api, Applied, Context, EventType, Failure};
 use kube::{
-    Api, ResourceExt as _,
+    ResourceExt as _,
     api::{Patch, PatchParams},
 };
 use serde_json::json;

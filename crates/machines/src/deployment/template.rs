@@ -53,7 +53,7 @@ mod tests {
         for (field, value) in change["spec"].as_object().into_iter().flatten() {
             spec[field] = value.clone();
         }
-        serde_json::from_value(json!({"metadata": change["metadata"], "spec": spec})).unwrap()
+        hyperplane_objects::read(json!({"metadata": change["metadata"], "spec": spec})).unwrap()
     }
 
     #[test]

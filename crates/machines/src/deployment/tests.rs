@@ -23,7 +23,7 @@ use crate::{
 const NOW: Timestamp = Timestamp::constant(1_800_000_000, 0);
 
 fn deployment(replicas: u32, template: &str) -> MachineDeployment {
-    serde_json::from_value(json!({
+    hyperplane_objects::read(json!({
         "metadata": {"name": "pool", "namespace": "cp", "uid": "deployment-uid", "generation": 4,
             "annotations": {"hypershift.openshift.io/nodePool": "clusters/pool"}},
         "spec": {
@@ -223,7 +223,7 @@ fn labels_and_timeouts_roll_nobody() {
 fn on_delete_stops_old_sets_from_making_machines() {
     let mut world = World::new(2);
     world.finish();
-    world.deployment.spec.rollout = serde_json::from_value(json!({"strategy": {"type": "OnDelete"}})).unwrap();
+    world.deployment.spec.rollout = hyperplane_objects::read(json!({"strategy": {"type": "OnDelete"}})).unwrap();
     world.change("two");
     world.finish();
     assert_eq!(world.counts(), [("one".to_owned(), 2), ("two".to_owned(), 0)]);
@@ -271,7 +271,7 @@ fn a_moment_that_has_passed_replaces_older_machines_once() {
     let mut world = World::new(2);
     world.finish();
     let later = world.now + SignedDuration::from_hours(1);
-    world.deployment.spec.rollout = serde_json::from_value(json!({"after": later.to_string()})).unwrap();
+    world.deployment.spec.rollout = hyperplane_objects::read(json!({"after": later.to_string()})).unwrap();
     let waiting = world.plan();
     assert_eq!(waiting.sets.len(), 1);
     assert!(waiting.next.is_some());
@@ -289,7 +289,7 @@ fn what_cannot_be_read_is_the_users_to_mend() {
         json!({"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "much"}}}),
     ] {
         let mut world = World::new(2);
-        world.deployment.spec.rollout = serde_json::from_value(rollout).unwrap();
+        world.deployment.spec.rollout = hyperplane_objects::read(&rollout).unwrap();
         let failure = plan(&world.seen(), NOW).unwrap_err();
         assert_eq!(failure.disposition(), Disposition::User);
     }

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     fn budget(name: &str, selector: &Value) -> PodDisruptionBudget {
-        serde_json::from_value(json!({
+        hyperplane_objects::read(json!({
             "metadata": {"name": name, "namespace": "shop"}, "spec": {"selector": selector, "maxUnavailable": 0},
         }))
         .unwrap()

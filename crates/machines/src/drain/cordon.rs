@@ -42,7 +42,7 @@ mod tests {
 
     fn node(is_closed: bool, mark: Option<&str>) -> NodeView {
         let annotations = mark.map(|mark| json!({MARK: mark, "other": "kept"}));
-        serde_json::from_value(json!({
+        hyperplane_objects::read(json!({
             "metadata": {"name": "n", "annotations": annotations},
             "spec": if is_closed { json!({"unschedulable": true}) } else { json!({}) },
         }))

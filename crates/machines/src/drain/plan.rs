@@ -157,7 +157,7 @@ mod tests {
                 }
             }
         }
-        serde_json::from_value(pod).unwrap()
+        hyperplane_objects::read(&pod).unwrap()
     }
 
     fn deleted(second: i64) -> Value {

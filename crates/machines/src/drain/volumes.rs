@@ -112,7 +112,7 @@ mod tests {
         if let (Some(all), Some(metadata)) = (all.as_object_mut(), metadata.as_object()) {
             all.extend(metadata.clone());
         }
-        serde_json::from_value(json!({"metadata": all, "spec": {"containers": [], "volumes": [
+        hyperplane_objects::read(json!({"metadata": all, "spec": {"containers": [], "volumes": [
             {"name": "data", "persistentVolumeClaim": {"claimName": format!("claim-of-{name}")}},
             {"name": "scratch", "ephemeral": {}},
             {"name": "config", "configMap": {"name": "c"}},
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn what_is_attached_is_named_by_its_volume() {
         let attachment = |name: &str, source: Value| -> VolumeAttachment {
-            serde_json::from_value(json!({"metadata": {"name": name},
+            hyperplane_objects::read(json!({"metadata": {"name": name},
                 "spec": {"attacher": "csi.example.com", "nodeName": "n", "source": source}}))
             .unwrap()
         };
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn volumes_are_named_as_nodes_name_them() {
-        let volume = |source: Value| serde_json::from_value(json!({"spec": source})).unwrap();
+        let volume = |source: Value| hyperplane_objects::read(json!({"spec": source})).unwrap();
         let attached = volume(json!({"csi": {"driver": "csi.example.com", "volumeHandle": "v-1"}}));
         assert_eq!(
             attached_name(&attached).as_deref(),

@@ -173,7 +173,7 @@ pub(crate) mod testing {
         if let (Some(all), Some(spec)) = (all.as_object_mut(), spec.as_object()) {
             all.extend(spec.clone());
         }
-        serde_json::from_value(json!({
+        hyperplane_objects::read(json!({
             "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "MachineHealthCheck",
             "metadata": {"name": name, "namespace": "cp", "generation": 2}, "spec": all,
         }))
@@ -186,7 +186,7 @@ pub(crate) mod testing {
         if let (Some(all), Some(metadata)) = (all.as_object_mut(), metadata.as_object()) {
             all.extend(metadata.clone());
         }
-        serde_json::from_value(json!({
+        hyperplane_objects::read(json!({
             "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine", "metadata": all,
             "spec": {"clusterName": "c", "bootstrap": {}, "providerID": format!("kubevirt://{name}"),
                 "infrastructureRef": {"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "KubevirtMachine",
@@ -253,7 +253,7 @@ mod tests {
         let node = json!({"metadata": {"name": "n"}, "spec": {"providerID": provider_id}, "status": {"conditions": [
             {"type": "Ready", "status": "False", "lastTransitionTime": "2026-01-01T00:00:00Z"},
             {"type": "NoTime", "status": "True"}]}});
-        NodeList::new(vec![serde_json::from_value(node).unwrap()])
+        NodeList::new(vec![hyperplane_objects::read(&node).unwrap()])
     }
 
     #[test]
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(startup_since(&known, None), at("2026-01-01T00:00:00Z"));
         let mut later = condition_of("ControlPlaneInitialized", "True", "Initialized");
         later["lastTransitionTime"] = json!("2026-01-02T00:00:00Z");
-        let cluster: Cluster = serde_json::from_value(json!({
+        let cluster: Cluster = hyperplane_objects::read(json!({
             "metadata": {"name": "c"}, "spec": {}, "status": {"conditions": [later]},
         }))
         .unwrap();

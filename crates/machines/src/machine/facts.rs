@@ -158,7 +158,7 @@ pub(crate) mod testing {
             "status": {"nodeRef": {"name": "m-1"}},
         });
         merge(&mut machine, change);
-        serde_json::from_value(machine).unwrap()
+        hyperplane_objects::read(&machine).unwrap()
     }
 
     pub(crate) fn instance(change: &Value) -> Infrastructure {
@@ -174,9 +174,9 @@ pub(crate) mod testing {
         merge(&mut parts, change);
         let part = |name: &str| parts.get(name).cloned().unwrap_or_else(|| json!({}));
         let facts = InstanceFacts {
-            metadata: serde_json::from_value(part("metadata")).unwrap(),
-            spec: serde_json::from_value(part("spec")).unwrap(),
-            status: serde_json::from_value(part("status")).unwrap(),
+            metadata: hyperplane_objects::read(part("metadata")).unwrap(),
+            spec: hyperplane_objects::read(part("spec")).unwrap(),
+            status: hyperplane_objects::read(part("status")).unwrap(),
         };
         Infrastructure::Present(InfrastructureKind::Kubevirt, Box::new(facts))
     }
@@ -192,7 +192,7 @@ pub(crate) mod testing {
                 {"type": "DiskPressure", "status": "False"}, {"type": "PIDPressure", "status": "False"}]},
         });
         merge(&mut node, change);
-        NodeFacts::Present(Box::new(serde_json::from_value(node).unwrap()))
+        NodeFacts::Present(Box::new(hyperplane_objects::read(&node).unwrap()))
     }
 
     pub(crate) fn cluster(change: &Value) -> Cluster {
@@ -201,7 +201,7 @@ pub(crate) mod testing {
             "metadata": {"name": "c", "namespace": "cp"}, "spec": {"paused": false},
         });
         merge(&mut cluster, change);
-        serde_json::from_value(cluster).unwrap()
+        hyperplane_objects::read(&cluster).unwrap()
     }
 
     /// A machine at rest, with these changes to the Machine itself.

@@ -10,13 +10,14 @@ use hyperplane_api::{
     cluster_api::{machine::Machine, machine_set::MachineSet, machine_status::MachineAddress},
     constants::{groups, labels},
 };
-use hyperplane_runtime::{Context, Failure, Manager, ObjectKey, Scope, Store};
+use hyperplane_objects::Kind;
+use hyperplane_runtime::{Api, Context, Failure, Manager, ObjectKey, Scope, Store};
 use k8s_openapi::{
     NamespaceResourceScope,
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
 };
 use kube::{
-    Api, Resource,
+    Resource,
     api::{Patch, PatchParams},
 };
 use serde::{Deserialize, Serialize};
@@ -159,6 +160,16 @@ pub(crate) struct InstanceCondition {
     pub(crate) status: String,
     pub(crate) reason: Option<String>,
     pub(crate) message: Option<String>,
+}
+
+impl<P: Provider> Kind for Instance<P> {
+    fn from_json(json: &Value) -> serde_json::Result<Self> {
+        hyperplane_objects::read(json)
+    }
+
+    fn to_json(&self) -> serde_json::Result<Value> {
+        hyperplane_objects::write(self)
+    }
 }
 
 impl<P: Provider> Resource for Instance<P> {
@@ -411,7 +422,7 @@ mod tests {
     use super::*;
 
     fn instance(object: &Value) -> InstanceFacts {
-        let read: Instance<Kubevirt> = serde_json::from_value(object.clone()).unwrap();
+        let read: Instance<Kubevirt> = hyperplane_objects::read(object).unwrap();
         InstanceFacts {
             metadata: read.metadata,
             spec: read.spec.unwrap_or_default(),
@@ -452,7 +463,7 @@ mod tests {
     }
 
     fn machine() -> Machine {
-        serde_json::from_value(json!({
+        hyperplane_objects::read(json!({
             "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine",
             "metadata": {"name": "m", "namespace": "n", "uid": "machine-uid"},
             "spec": {"clusterName": "c", "bootstrap": {}, "infrastructureRef": {

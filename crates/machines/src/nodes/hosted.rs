@@ -3,7 +3,8 @@
 use std::fmt::Debug;
 
 use hyperplane_api::constants::ours;
-use hyperplane_runtime::{Fence, ObjectKey, Remote, field_manager};
+use hyperplane_objects::Kind;
+use hyperplane_runtime::{Api, Fence, ObjectKey, Remote, field_manager};
 use k8s_openapi::{
     ByteString, Resource as _,
     api::{
@@ -13,11 +14,10 @@ use k8s_openapi::{
     },
 };
 use kube::{
-    Api, Client, Resource,
+    Client,
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, Preconditions},
     core::Status,
 };
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
@@ -150,7 +150,7 @@ impl HostedCluster {
         let api = Api::<Pod>::namespaced(self.client(), &pod.namespace);
         let body = eviction(pod, uid, grace_period_seconds);
         let parameters = PostParams::default();
-        let request = api.create_subresource::<Value, Value>("eviction", &pod.name, &parameters, &body);
+        let request = api.create_subresource("eviction", &pod.name, &parameters, &body);
         match self.try_ask(request).await {
             Some(Ok(_)) => Ok(Evicted::Accepted),
             Some(Err(kube::Error::Api(status))) if status.is_not_found() => Ok(Evicted::Gone),
@@ -169,10 +169,7 @@ impl HostedCluster {
     }
 
     /// All objects of a list, page by page.
-    async fn list<K>(&self, api: Api<K>, parameters: ListParams) -> Result<Vec<K>, NoAnswer>
-    where
-        K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send,
-    {
+    async fn list<K: Kind>(&self, api: Api<K>, parameters: ListParams) -> Result<Vec<K>, NoAnswer> {
         let mut found = Vec::new();
         let mut parameters = parameters.limit(PAGE);
         for _ in 0..PAGES {
@@ -263,7 +260,7 @@ mod tests {
     fn an_eviction_names_the_pod_by_its_identity() {
         let pod = ObjectKey::namespaced("shop", "db-0");
         let read = |grace: Option<u32>| {
-            let read: Eviction = serde_json::from_value(eviction(&pod, "one", grace)).unwrap();
+            let read: Eviction = hyperplane_objects::read(eviction(&pod, "one", grace)).unwrap();
             let options = read.delete_options.unwrap();
             (options.preconditions.unwrap().uid, options.grace_period_seconds)
         };

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use hyperplane_api::constants::ours;
-use hyperplane_runtime::view_of_kind;
+
+use hyperplane_objects::view_of_kind;
 use k8s_openapi::{
     api::core::v1::{AttachedVolume, Node, NodeCondition, NodeSystemInfo, Taint},
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
@@ -150,7 +151,7 @@ mod tests {
     use super::*;
 
     fn node(name: &str, provider_id: &str) -> NodeView {
-        serde_json::from_value(json!({
+        hyperplane_objects::read(json!({
             "apiVersion": "v1", "kind": "Node",
             "metadata": {"name": name, "managedFields": [{"manager": "kubelet"}]},
             "spec": {"providerID": provider_id, "podCIDR": "10.0.0.0/24"},
@@ -192,7 +193,7 @@ mod tests {
         assert!(silent.is_unreachable() && !silent.is_ready());
         silent.status.conditions = None;
         assert!(!silent.is_unreachable() && !silent.is_ready());
-        let bare: NodeView = serde_json::from_value(json!({"metadata": {"name": "a"}})).unwrap();
+        let bare: NodeView = hyperplane_objects::read(json!({"metadata": {"name": "a"}})).unwrap();
         assert_eq!(bare.spec, NodeViewSpec::default());
     }
 }

@@ -11,9 +11,9 @@ use hyperplane_api::{
     cluster_api::{machine::Machine, machine_set::MachineSet},
     constants::ours,
 };
-use hyperplane_runtime::{Context, EventType, Failure};
+use hyperplane_runtime::{Api, Context, EventType, Failure};
 use kube::{
-    Api, ResourceExt as _,
+    ResourceExt as _,
     api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams, Preconditions},
 };
 use serde_json::{Value, json};
@@ -117,8 +117,8 @@ async fn make(sets: &Sets, context: &Context, seen: &Seen, plan: &Plan) -> Resul
     let kind = build::kind(set, &sets.infrastructure)?;
     let template = instance_template(context, set, kind).await?;
     let namespace = set.namespace().unwrap_or_default();
-    let instances: Api<DynamicObject> =
-        Api::namespaced_with(context.client().clone(), &namespace, &build::instances(kind));
+    let instances: kube::Api<DynamicObject> =
+        kube::Api::namespaced_with(context.client().clone(), &namespace, &build::instances(kind));
     // From here on an instance may be left without a machine.
     forget(sets, set);
     for (number, name) in &plan.make {
@@ -136,7 +136,8 @@ async fn instance_template(
 ) -> Result<build::InstanceTemplate, Failure> {
     let namespace = set.namespace().unwrap_or_default();
     let resource = build::templates(kind);
-    let templates: Api<DynamicObject> = Api::namespaced_with(context.client().clone(), &namespace, &resource);
+    let templates: kube::Api<DynamicObject> =
+        kube::Api::namespaced_with(context.client().clone(), &namespace, &resource);
     let name = set.spec.template.spec.infrastructure_ref.name.as_str();
     match templates.get_opt(name).await? {
         Some(template) => build::instance_template(&template),
@@ -145,7 +146,7 @@ async fn instance_template(
 }
 
 /// Makes an instance; one that is there already was made by a run that was cut short.
-async fn create_instance(instances: &Api<DynamicObject>, instance: &DynamicObject) -> Result<(), Failure> {
+async fn create_instance(instances: &kube::Api<DynamicObject>, instance: &DynamicObject) -> Result<(), Failure> {
     match instances.create(&PostParams::default(), instance).await {
         Err(kube::Error::Api(status)) if status.is_already_exists() => {}
         result => return Ok(result.map(drop)?),
@@ -173,8 +174,8 @@ async fn tidy(sets: &Sets, context: &Context, seen: &Seen) -> Result<(), Failure
         return Ok(());
     };
     let namespace = set.namespace().unwrap_or_default();
-    let instances: Api<DynamicObject> =
-        Api::namespaced_with(context.client().clone(), &namespace, &build::instances(kind));
+    let instances: kube::Api<DynamicObject> =
+        kube::Api::namespaced_with(context.client().clone(), &namespace, &build::instances(kind));
     let machines: Api<Machine> = Api::namespaced(context.client().clone(), &namespace);
     let found = instances
         .list_metadata(&ListParams::default().labels(&build::instances_of(set)))

@@ -89,7 +89,7 @@ pub(super) fn templates(kind: InfrastructureKind) -> ApiResource {
 /// What a provider's template says of the instances that are made from it.
 pub(super) fn instance_template(template: &DynamicObject) -> Result<InstanceTemplate, Failure> {
     let content = template.data.pointer("/spec/template").cloned().unwrap_or_default();
-    InstanceTemplate::deserialize(content).map_err(Failure::retry)
+    hyperplane_objects::read(&content).map_err(Failure::retry)
 }
 
 /// The instance of a machine. The Machine becomes its controller later; until then it goes with its set.

@@ -29,7 +29,7 @@ use crate::{
 };
 
 fn set(replicas: usize, annotations: &Value) -> MachineSet {
-    serde_json::from_value(json!({
+    hyperplane_objects::read(json!({
         "metadata": {"name": "pool-0123456789", "namespace": "cp", "uid": "set-uid", "annotations": annotations},
         "spec": {
             "clusterName": "c", "replicas": replicas, "selector": {"matchLabels": {"pool": "pool"}},
@@ -64,7 +64,7 @@ fn numbered(number: u64, conditions: &str) -> Machine {
 
 fn deleting(number: u64, conditions: &str) -> Machine {
     let mut machine = numbered(number, conditions);
-    machine.metadata.deletion_timestamp = serde_json::from_value(json!("2026-01-01T00:00:00Z")).unwrap();
+    machine.metadata.deletion_timestamp = hyperplane_objects::read(json!("2026-01-01T00:00:00Z")).unwrap();
     machine
 }
 
@@ -149,7 +149,7 @@ fn unhealthy_machines_are_replaced_within_their_bound() {
         ],
     );
     assert_eq!(planned(&seen).replace, ["m0", "m1"]);
-    let mut deployment: MachineDeployment = serde_json::from_value(json!({
+    let mut deployment: MachineDeployment = hyperplane_objects::read(json!({
         "metadata": {}, "spec": {"clusterName": "c", "selector": {}, "template": seen.set.spec.template,
             "remediation": {"maxInFlight": 2}},
     }))
@@ -159,7 +159,7 @@ fn unhealthy_machines_are_replaced_within_their_bound() {
     seen.is_current = false;
     assert!(planned(&seen).replace.is_empty(), "the rollout replaces them");
     seen.is_current = true;
-    deployment.spec.remediation = serde_json::from_value(json!({"maxInFlight": "some"})).unwrap();
+    deployment.spec.remediation = hyperplane_objects::read(json!({"maxInFlight": "some"})).unwrap();
     seen.deployment = Some(Arc::new(deployment));
     assert_eq!(plan(&seen).unwrap_err().disposition(), Disposition::User);
 }
@@ -168,7 +168,7 @@ fn unhealthy_machines_are_replaced_within_their_bound() {
 fn repairs_begin_with_the_newest_and_are_bounded_by_the_deployment() {
     let ill = |number: u64, created: &str| {
         let mut machine = numbered(number, "-OwnerRemediated");
-        machine.metadata.creation_timestamp = serde_json::from_value(json!(created)).unwrap();
+        machine.metadata.creation_timestamp = hyperplane_objects::read(json!(created)).unwrap();
         machine
     };
     let machines = vec![
@@ -177,7 +177,7 @@ fn repairs_begin_with_the_newest_and_are_bounded_by_the_deployment() {
         ill(2, "2026-01-02T00:00:00Z"),
     ];
     let mut seen = seen(set(3, &json!({})), machines);
-    let deployment: MachineDeployment = serde_json::from_value(json!({
+    let deployment: MachineDeployment = hyperplane_objects::read(json!({
         "metadata": {}, "spec": {"clusterName": "c", "replicas": 10, "selector": {},
             "template": seen.set.spec.template, "remediation": {"maxInFlight": "20%"}},
     }))
@@ -242,7 +242,7 @@ fn nothing_is_made_for_a_cluster_that_goes_or_where_another_set_does() {
     without.cluster = None;
     assert!(planned(&without).make.is_empty());
     let mut cluster = Cluster::new("c", ClusterSpec::default());
-    cluster.metadata.deletion_timestamp = serde_json::from_value(json!("2026-01-01T00:00:00Z")).unwrap();
+    cluster.metadata.deletion_timestamp = hyperplane_objects::read(json!("2026-01-01T00:00:00Z")).unwrap();
     without.cluster = Some(Arc::new(cluster));
     assert!(planned(&without).make.is_empty());
 }
@@ -266,7 +266,7 @@ fn timeouts_reach_machines_that_exist_and_labels_do_not() {
 fn a_machine_and_its_instance_belong_together() {
     let set = set(1, &json!({"hypershift.openshift.io/nodePool": "clusters/pool"}));
     let kind = build::kind(&set, InfrastructureKind::ALL).unwrap();
-    let template: DynamicObject = serde_json::from_value(json!({
+    let template: DynamicObject = hyperplane_objects::read(json!({
         "apiVersion": "infrastructure.cluster.x-k8s.io/v1alpha1", "kind": "KubevirtMachineTemplate",
         "metadata": {"name": "t"},
         "spec": {"template": {"metadata": {"labels": {"a": "b"}}, "spec": {"cores": 2}}},

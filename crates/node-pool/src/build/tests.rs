@@ -380,7 +380,7 @@ fn machines_that_are_not_managed_any_more_stay_what_they_are() {
     let mut live = after(&hosts, &first);
     assert!(!is_complete(&live, &pool, &target));
     let check: Value = json!({"metadata": {"name": "workers"}, "spec": {"clusterName": "c", "selector": {}}});
-    live.machines.health_check = Some(Arc::new(serde_json::from_value(check).unwrap()));
+    live.machines.health_check = Some(Arc::new(hyperplane_objects::read(&check).unwrap()));
     let made = desired(&pool, &live, NOW).unwrap();
     assert!(made.deployment.is_none() && made.health_check.is_none() && !made.drops_health_check);
 }

@@ -86,7 +86,7 @@ mod tests {
             let all = addresses
                 .iter()
                 .map(|address| json!({"type": "InternalIP", "address": address}));
-            status.addresses = serde_json::from_value(all.collect()).unwrap();
+            status.addresses = hyperplane_objects::read(all.collect::<serde_json::Value>()).unwrap();
             machine
         };
         let machines = [

@@ -62,7 +62,7 @@ fn complete() -> (NodePool, Seen) {
     seen.tokens = vec![stored(token)];
     let mut deployment = made.deployment.unwrap();
     deployment.metadata.generation = Some(1);
-    deployment.status = serde_json::from_value(json!({"replicas": 3, "readyReplicas": 3, "availableReplicas": 3,
+    deployment.status = hyperplane_objects::read(json!({"replicas": 3, "readyReplicas": 3, "availableReplicas": 3,
         "upToDateReplicas": 3, "observedGeneration": 1}))
     .unwrap();
     seen.machines.deployment = Some(Arc::new(deployment));
@@ -130,7 +130,7 @@ fn counting(seen: &mut Seen, replicas: i32, current: i32) {
     let mut deployment = seen.machines.deployment.as_deref().unwrap().clone();
     let status = json!({"replicas": replicas, "readyReplicas": replicas, "availableReplicas": replicas,
         "upToDateReplicas": current, "observedGeneration": 1});
-    deployment.status = serde_json::from_value(status).unwrap();
+    deployment.status = hyperplane_objects::read(&status).unwrap();
     seen.machines.deployment = Some(Arc::new(deployment));
 }
 
@@ -296,7 +296,7 @@ fn repair_that_is_blocked_makes_a_pool_not_ready() {
         "status": {"conditions": [{"type": "RemediationAllowed", "status": "False", "reason": "TooManyUnhealthy",
             "message": "3 of 3", "lastTransitionTime": "2027-01-01T00:00:00Z"}]},
     });
-    seen.machines.health_check = Some(Arc::new(serde_json::from_value(check).unwrap()));
+    seen.machines.health_check = Some(Arc::new(hyperplane_objects::read(&check).unwrap()));
     let status = told(&pool, &seen);
     assert_eq!(is(&status, types::AUTOREPAIR_ENABLED).0, "True");
     assert_eq!(is(&status, types::READY), ("False", "TooManyUnhealthy"));
@@ -386,7 +386,8 @@ fn whether_virtual_machines_can_migrate_is_told_where_their_provider_says() {
     let instance = |name: &str, status: &str| {
         let condition = json!({"type": "VMLiveMigratable", "status": status, "reason": "DisksNotLiveMigratable"});
         Arc::new(
-            serde_json::from_value(json!({"metadata": {"name": name}, "status": {"conditions": [condition]}})).unwrap(),
+            hyperplane_objects::read(json!({"metadata": {"name": name}, "status": {"conditions": [condition]}}))
+                .unwrap(),
         )
     };
     let (pool, mut seen) = complete();

@@ -170,7 +170,7 @@ fn judge(mut object: Value, is_bare: bool) -> Result<DistributionRelease, Vec<Re
     }
     schema.checked.default(&mut object);
     let refused = schema_errors(&schema.checked, &object);
-    let (release, unread) = match serde_json::from_value::<DistributionRelease>(object) {
+    let (release, unread) = match hyperplane_objects::read::<DistributionRelease>(object) {
         Ok(release) => {
             let unread = Release::from_spec(&release.spec).err().unwrap_or_default();
             (Some(release), unread)

@@ -182,7 +182,7 @@ mod tests {
 
     fn object(name: &str, image: &str, version: &str) -> DistributionRelease {
         let spec = json!({"distribution": "acme", "version": version, "kubernetesVersion": "v1.36.4", "image": image});
-        DistributionRelease::new(name, serde_json::from_value(spec).unwrap())
+        DistributionRelease::new(name, hyperplane_objects::read(&spec).unwrap())
     }
 
     #[test]

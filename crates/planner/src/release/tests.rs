@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::*;
 
 fn spec(value: Value) -> DistributionReleaseSpec {
-    serde_json::from_value(value).unwrap()
+    hyperplane_objects::read(value).unwrap()
 }
 
 /// A row of ACP's matrix.

@@ -441,7 +441,7 @@ fn schemes_have_one_name_everywhere() {
         assert_eq!(scheme.to_string(), name);
         assert_eq!(name.parse(), Ok(scheme));
         assert_eq!(serde_json::to_value(scheme).unwrap(), name);
-        assert_eq!(serde_json::from_value::<Scheme>(name.into()).unwrap(), scheme);
+        assert_eq!(hyperplane_objects::read::<Scheme>(&name.into()).unwrap(), scheme);
     }
     assert_eq!(
         "OpenShift".parse::<Scheme>().unwrap_err().to_string(),

@@ -50,7 +50,7 @@ impl ClusterPlatform for AgentCluster {
             agent_namespace: namespace.clone(),
         };
         let fields = json!({"type": PlatformType::Agent, "agent": agent});
-        let platform = serde_json::from_value(fields).expect("what a platform needs is there");
+        let platform = hyperplane_objects::read(&fields).expect("what a platform needs is there");
         (platform, Vec::new())
     }
 
@@ -83,6 +83,6 @@ impl PoolPlatform for AgentMachines {
             agent_label_selector: Some(selector).filter(|_| !self.agent_label_selector.is_empty()),
         };
         let fields = json!({"type": PlatformType::Agent, "agent": agent});
-        serde_json::from_value(fields).expect("what a platform needs is there")
+        hyperplane_objects::read(&fields).expect("what a platform needs is there")
     }
 }

@@ -81,7 +81,7 @@ impl ClusterPlatform for KubeVirtCluster {
             storage_driver: self.storage(judge),
         };
         let fields = json!({"type": PlatformType::KubeVirt, "kubevirt": kubevirt});
-        let platform = serde_json::from_value(fields).expect("what a platform needs is there");
+        let platform = hyperplane_objects::read(&fields).expect("what a platform needs is there");
         (platform, secret.into_iter().collect())
     }
 

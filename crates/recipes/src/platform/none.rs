@@ -31,7 +31,7 @@ pub struct NoneMachines {}
 impl ClusterPlatform for NoneCluster {
     fn platform(&self, _: &Surroundings<'_>, _: &mut Judge) -> (Platform, Vec<Manifest>) {
         let fields = json!({"type": PlatformType::None});
-        let platform = serde_json::from_value(fields).expect("what a platform needs is there");
+        let platform = hyperplane_objects::read(&fields).expect("what a platform needs is there");
         (platform, Vec::new())
     }
 
@@ -66,6 +66,6 @@ impl PoolPlatform for NoneCluster {
 impl PoolPlatform for NoneMachines {
     fn machines(&self, _: &mut Judge) -> NodePoolPlatform {
         let fields = json!({"type": PlatformType::None});
-        serde_json::from_value(fields).expect("what a platform needs is there")
+        hyperplane_objects::read(&fields).expect("what a platform needs is there")
     }
 }

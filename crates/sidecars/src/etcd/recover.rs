@@ -8,14 +8,12 @@
 use std::time::Duration;
 
 use futures::future::join_all;
+use hyperplane_runtime::Api;
 use k8s_openapi::{
     api::core::v1::{PersistentVolumeClaim, Pod},
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
-use kube::{
-    Api,
-    api::{DeleteParams, Preconditions},
-};
+use kube::api::{DeleteParams, Preconditions};
 use thiserror::Error;
 use tokio::time::{Instant, sleep};
 

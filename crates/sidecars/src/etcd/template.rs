@@ -1,6 +1,7 @@
 //! The configuration file of a member: a template that is the same for all of them, completed with what is true of one.
 //! Pure.
 
+use hyperplane_objects::YamlError;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
@@ -38,7 +39,7 @@ pub struct Template {
 pub enum TemplateError {
     /// It is no configuration.
     #[error("the template is no YAML with settings of etcd: look at the ConfigMap that is mounted there")]
-    Form(#[source] Box<serde_saphyr::Error>),
+    Form(#[source] YamlError),
     /// It says what differs from member to member.
     #[error("the template sets {key}, which differs from member to member: remove it from the ConfigMap")]
     Ours {
@@ -60,8 +61,7 @@ pub enum TemplateError {
 impl Template {
     /// Reads a template, and sees that it keeps the data where the flag says.
     pub fn read(text: &str, data_directory: &str) -> Result<Self, TemplateError> {
-        let settings: Map<String, Value> =
-            serde_saphyr::from_str(text).map_err(|error| TemplateError::Form(Box::new(error)))?;
+        let settings: Map<String, Value> = hyperplane_objects::read_yaml(text).map_err(TemplateError::Form)?;
         if let Some(key) = OURS.into_iter().find(|key| settings.contains_key(*key)) {
             return Err(TemplateError::Ours { key });
         }
@@ -112,7 +112,7 @@ impl Template {
 }
 
 fn write(settings: &Map<String, Value>) -> String {
-    serde_saphyr::to_string(settings).expect("settings that were read can be written")
+    hyperplane_objects::yaml_text(settings).expect("settings that were read can be written")
 }
 
 /// The members of a cluster that is there. etcd compares addresses and wants some name for each.
@@ -154,7 +154,7 @@ experimental-initial-corrupt-check: true
     fn completed(start: &Start) -> Value {
         let template = Template::read(TEMPLATE, "/var/lib/data/").unwrap();
         let text = template.complete(&topology(), "ns", start);
-        serde_saphyr::from_str(&text).unwrap()
+        hyperplane_objects::read_yaml(&text).unwrap()
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, io, path::PathBuf};
 
+use hyperplane_objects::YamlError;
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -32,7 +33,7 @@ pub enum RoutesError {
     },
     /// It is not what it should be.
     #[error("the routes are no YAML like routes: [{{hostname: NAME, backend: HOST:PORT}}]")]
-    Form(#[source] Box<serde_saphyr::Error>),
+    Form(#[source] YamlError),
     /// A name is none.
     #[error("hostname {hostname:?} of a route is no DNS name")]
     Name {
@@ -74,7 +75,7 @@ struct Route {
 impl Routes {
     /// Reads the text of a file.
     pub fn read(text: &str) -> Result<Self, RoutesError> {
-        let file: File = serde_saphyr::from_str(text).map_err(|error| RoutesError::Form(Box::new(error)))?;
+        let file: File = hyperplane_objects::read_yaml(text).map_err(RoutesError::Form)?;
         if file.routes.len() > ROUTES {
             return Err(RoutesError::TooMany {
                 found: file.routes.len(),

@@ -17,11 +17,11 @@ use futures::{FutureExt as _, future::BoxFuture};
 use http::Request;
 use hyperplane_access::User;
 use hyperplane_apiserver::InProcess;
-use hyperplane_runtime::{Manager, Settings, Watch};
+use hyperplane_runtime::{Api, Manager, Settings, Watch};
 use hyperplane_seams::Random;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Node;
-use kube::{Api, Client, ResourceExt, client::Body};
+use kube::{Client, ResourceExt, client::Body};
 use thiserror::Error;
 use tower::{BoxError, Service};
 

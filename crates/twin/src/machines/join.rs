@@ -5,7 +5,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use hyperplane_runtime::{Failure, Reach};
+use hyperplane_runtime::{Api, Failure, Reach};
 use hyperplane_seams::Random;
 use k8s_openapi::{
     ByteString,
@@ -15,7 +15,7 @@ use k8s_openapi::{
     },
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
-use kube::{Api, Client, api::PostParams};
+use kube::{Client, api::PostParams};
 use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, SanType, string::Ia5String};
 use rustls_pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use serde_json::{Value, json};

@@ -3,6 +3,7 @@
 
 use std::{borrow::Cow, fmt::Debug, marker::PhantomData};
 
+use hyperplane_objects::Kind;
 use k8s_openapi::{
     NamespaceResourceScope,
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
@@ -73,6 +74,16 @@ pub(crate) struct InfrastructureMachine<K> {
     kind: PhantomData<K>,
 }
 
+impl<K: Provided> Kind for InfrastructureMachine<K> {
+    fn from_json(json: &Value) -> serde_json::Result<Self> {
+        hyperplane_objects::read(json)
+    }
+
+    fn to_json(&self) -> serde_json::Result<Value> {
+        hyperplane_objects::write(self)
+    }
+}
+
 impl<K: Provided> Resource for InfrastructureMachine<K> {
     type DynamicType = ();
     type Scope = NamespaceResourceScope;
@@ -126,6 +137,8 @@ impl Machine {
     }
 }
 
+hyperplane_objects::kind!(Machine);
+
 impl Resource for Machine {
     type DynamicType = ();
     type Scope = NamespaceResourceScope;
@@ -173,7 +186,7 @@ mod tests {
     #[test]
     fn machines_are_found_by_the_reference_to_their_owner() {
         let object = |owner: Value| -> InfrastructureMachine<Kubevirt> {
-            serde_json::from_value(json!({"metadata": {"name": "a", "ownerReferences": [owner]}})).unwrap()
+            hyperplane_objects::read(json!({"metadata": {"name": "a", "ownerReferences": [owner]}})).unwrap()
         };
         let owner = |group: &str, kind: &str| json!({"apiVersion": group, "kind": kind, "name": "m", "uid": "1"});
         assert!(machine_of(&object(owner("cluster.x-k8s.io/v1beta2", "Machine"))).is_some());
@@ -190,7 +203,7 @@ mod tests {
             (json!(""), None),
             (json!(null), None),
         ] {
-            let machine: Machine = serde_json::from_value(json!({"spec": {"version": given}})).unwrap();
+            let machine: Machine = hyperplane_objects::read(json!({"spec": {"version": given}})).unwrap();
             assert_eq!(machine.version().as_deref(), expected);
         }
     }

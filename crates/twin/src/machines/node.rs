@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_node_whose_machine_is_gone_stays_as_it_was() {
-        let node: Node = serde_json::from_value(json!({"metadata": {"name": "a"}, "status": {
+        let node: Node = hyperplane_objects::read(json!({"metadata": {"name": "a"}, "status": {
             "capacity": {"cpu": "2", "memory": "4Gi", "pods": "99"},
             "addresses": [{"type": "InternalIP", "address": "10.64.0.9"}],
             "nodeInfo": {

@@ -168,7 +168,7 @@ fn run(command: &[String], files: &Files) -> Result<Host, String> {
     let flags = kubelet_flags(arguments)?;
     let path = flags.last("config").ok_or("--config is not given")?;
     let configuration: Value =
-        serde_saphyr::from_str(&text(files, path)?).map_err(|_| format!("{path} is not YAML"))?;
+        hyperplane_objects::yaml_value(&text(files, path)?).map_err(|_| format!("{path} is not YAML"))?;
     check(&configuration, files).map_err(|why| format!("{path}: {why}"))?;
     let path = flags
         .last("bootstrap-kubeconfig")
@@ -178,7 +178,7 @@ fn run(command: &[String], files: &Files) -> Result<Host, String> {
     let provider_id = of_flag.or_else(|| configuration["providerID"].as_str());
     let mut taints = Vec::new();
     for taint in configuration["registerWithTaints"].as_array().into_iter().flatten() {
-        taints.push(serde_json::from_value(taint.clone()).map_err(|_| "registerWithTaints has what is no taint")?);
+        taints.push(hyperplane_objects::read(taint).map_err(|_| "registerWithTaints has what is no taint")?);
     }
     for taint in flags.list("register-with-taints") {
         taints.push(parsed_taint(taint).ok_or_else(|| format!("--register-with-taints: {taint:?} is no taint"))?);
@@ -197,7 +197,7 @@ fn run(command: &[String], files: &Files) -> Result<Host, String> {
 
 /// A kubeconfig that can be used, with the files that it names put in.
 fn kubeconfig(text: &str, files: &Files) -> Result<Value, String> {
-    let mut config: Value = serde_saphyr::from_str(text).map_err(|_| "it is not YAML")?;
+    let mut config: Value = hyperplane_objects::yaml_value(text).map_err(|_| "it is not YAML")?;
     let cluster = config.pointer_mut("/clusters/0/cluster");
     let cluster = cluster
         .filter(|cluster| cluster.is_object())

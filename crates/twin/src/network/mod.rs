@@ -242,7 +242,7 @@ impl Network {
         let Content::Bytes(bytes) = content(pod, container, flags.last("config")?, &self.0.world) else {
             return None;
         };
-        let config: Routes = serde_saphyr::from_slice(&bytes).ok()?;
+        let config: Routes = hyperplane_objects::read_yaml(std::str::from_utf8(&bytes).ok()?).ok()?;
         let routes = config.routes.into_iter();
         let routes = routes.filter_map(|route| Some((route.hostname, Address::parse(&route.backend, 0)?)));
         let namespace = pod.namespace().unwrap_or_default();

@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn names_mean_what_they_mean_in_a_cluster() {
-        let service: Service = serde_json::from_value(json!({
+        let service: Service = hyperplane_objects::read(json!({
             "metadata": {"name": "api", "namespace": "n"},
             "spec": {"clusterIP": "10.0.0.7", "ports": [{"port": 6443, "nodePort": 30001}]},
             "status": {"loadBalancer": {"ingress": [{"ip": "127.64.0.9"}]}},

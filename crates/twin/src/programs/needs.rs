@@ -102,7 +102,7 @@ struct Cluster {
 /// The server that a kubeconfig names.
 fn server_of(content: &Content) -> Option<Address> {
     let Content::Bytes(bytes) = content else { return None };
-    let kubeconfig: Kubeconfig = serde_saphyr::from_slice(bytes).ok()?;
+    let kubeconfig: Kubeconfig = hyperplane_objects::read_yaml(std::str::from_utf8(bytes).ok()?).ok()?;
     Address::of_url(&kubeconfig.clusters.first()?.cluster.server)
 }
 

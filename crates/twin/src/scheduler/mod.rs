@@ -18,12 +18,12 @@ use std::{
     time::Duration,
 };
 
-use hyperplane_runtime::{Context, EventType, Failure, Next, ObjectKey, Reconciler, Store};
+use hyperplane_runtime::{Api, Context, EventType, Failure, Next, ObjectKey, Reconciler, Store};
 use k8s_openapi::{
     api::core::v1::{Binding, Namespace, Node, ObjectReference, Pod, PodCondition},
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
-use kube::{Api, ResourceExt, api::PostParams};
+use kube::{ResourceExt, api::PostParams};
 use serde_json::json;
 
 pub(crate) use self::{

@@ -19,7 +19,7 @@ fn node(name: &str, zone: &str, more: &Value) -> Arc<Node> {
             node["spec"][field] = value.clone();
         }
     }
-    Arc::new(serde_json::from_value(node).unwrap())
+    Arc::new(hyperplane_objects::read(&node).unwrap())
 }
 
 fn nodes() -> Vec<Arc<Node>> {
@@ -39,7 +39,7 @@ fn pod(name: &str, spec: Value) -> Pod {
     let mut pod = json!({"metadata": {"name": name, "namespace": "n", "labels": {"app": "web"}}});
     pod["spec"] = spec;
     pod["spec"]["containers"] = spec_containers(&pod["spec"]);
-    serde_json::from_value(pod).unwrap()
+    hyperplane_objects::read(&pod).unwrap()
 }
 
 fn spec_containers(spec: &Value) -> Value {
@@ -58,7 +58,7 @@ fn on(node: &str, spec: Value) -> Assigned {
 
 fn outcome(pod: &Pod, assigned: Vec<Assigned>) -> String {
     let namespace: Namespace =
-        serde_json::from_value(json!({"metadata": {"name": "n", "labels": {"team": "x"}}})).unwrap();
+        hyperplane_objects::read(json!({"metadata": {"name": "n", "labels": {"team": "x"}}})).unwrap();
     let mut cluster = Cluster::new(nodes(), vec![Arc::new(namespace)]);
     for assigned in assigned {
         cluster.add(assigned);

@@ -169,7 +169,7 @@ mod tests {
                 service["spec"][field] = value.clone();
             }
         }
-        serde_json::from_value(service).unwrap()
+        hyperplane_objects::read(&service).unwrap()
     }
 
     fn pod(name: &str, is_ready: bool) -> Arc<Pod> {
@@ -179,7 +179,7 @@ mod tests {
             "spec": {"nodeName": "a", "containers": [{"name": "c", "ports": [{"name": "http", "containerPort": 8080}]}]},
             "status": {"phase": "Running", "podIP": "10.0.0.1", "conditions": [{"type": "Ready", "status": status}]},
         });
-        Arc::new(serde_json::from_value(pod).unwrap())
+        Arc::new(hyperplane_objects::read(&pod).unwrap())
     }
 
     fn shown(service: &Service) -> Vec<(String, bool)> {

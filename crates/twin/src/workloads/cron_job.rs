@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     fn cron(policy: &str) -> CronJob {
-        serde_json::from_value(json!({
+        hyperplane_objects::read(json!({
             "metadata": {"name": "c", "namespace": "n", "uid": "u", "creationTimestamp": "2026-01-02T03:00:00Z"},
             "spec": {"schedule": "*/10 * * * *", "concurrencyPolicy": policy, "jobTemplate": {"spec": {"template": {}}}},
         }))
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_job_that_still_runs_is_in_the_way_if_that_is_asked_for() {
-        let running: Arc<Job> = Arc::new(serde_json::from_value(json!({"metadata": {"name": "old"}})).unwrap());
+        let running: Arc<Job> = Arc::new(hyperplane_objects::read(json!({"metadata": {"name": "old"}})).unwrap());
         for (policy, creates, deletes) in [("Allow", true, 0), ("Forbid", false, 0), ("Replace", true, 1)] {
             let decision = run(&cron(policy), &[Arc::clone(&running)], "2026-01-02T03:10:00Z");
             assert_eq!(

@@ -249,7 +249,7 @@ mod tests {
     use super::*;
 
     fn set() -> DaemonSet {
-        serde_json::from_value(json!({
+        hyperplane_objects::read(json!({
             "metadata": {"name": "agent", "namespace": "n", "uid": "u"},
             "spec": {"selector": {}, "template": {
                 "metadata": {"labels": {"app": "agent"}},
@@ -266,7 +266,7 @@ mod tests {
             json!([{"key": taint, "effect": "NoSchedule"}])
         };
         let node = json!({"metadata": {"name": name, "labels": {"kind": kind}}, "spec": {"taints": taints}});
-        Arc::new(serde_json::from_value(node).unwrap())
+        Arc::new(hyperplane_objects::read(&node).unwrap())
     }
 
     fn run(pods: &[Arc<Pod>], revision: &str) -> Decision {
@@ -280,7 +280,7 @@ mod tests {
     }
 
     fn ready(mut pod: Pod) -> Arc<Pod> {
-        pod.status = serde_json::from_value(json!({"phase": "Running", "conditions": [
+        pod.status = hyperplane_objects::read(json!({"phase": "Running", "conditions": [
             {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-02T03:00:00Z"}]}))
         .unwrap();
         Arc::new(pod)

@@ -254,7 +254,7 @@ mod tests {
     const NOW: &str = "2026-01-02T03:04:05Z";
 
     fn job(completions: i32, parallelism: i32, limit: i32) -> Job {
-        serde_json::from_value(json!({
+        hyperplane_objects::read(json!({
             "metadata": {"name": "j", "namespace": "n", "uid": "u"},
             "spec": {"completions": completions, "parallelism": parallelism, "backoffLimit": limit,
                 "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c"}]}}},
@@ -266,7 +266,7 @@ mod tests {
         let state = json!({"terminated": {"exitCode": 1, "finishedAt": at}});
         let pod = json!({"metadata": {"name": name}, "status": {"phase": phase, "containerStatuses": [
             {"name": "c", "image": "", "imageID": "", "ready": false, "restartCount": 0, "state": state}]}});
-        Arc::new(serde_json::from_value(pod).unwrap())
+        Arc::new(hyperplane_objects::read(&pod).unwrap())
     }
 
     fn run(job: &Job, pods: &[Arc<Pod>]) -> Decision {

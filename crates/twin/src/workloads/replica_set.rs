@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     fn set(replicas: i32) -> ReplicaSet {
-        serde_json::from_value(json!({
+        hyperplane_objects::read(json!({
             "metadata": {"name": "web-1", "namespace": "n", "uid": "u"},
             "spec": {"replicas": replicas, "selector": {}, "template": {"metadata": {"labels": {"a": "b"}}}},
         }))
@@ -175,13 +175,13 @@ mod tests {
                 pod["metadata"][field] = value.clone();
             }
         }
-        Arc::new(serde_json::from_value(pod).unwrap())
+        Arc::new(hyperplane_objects::read(&pod).unwrap())
     }
 
     fn ready(name: &str, node: &str) -> Arc<Pod> {
         let mut pod = (*pod(name, node, "Running", &json!({}))).clone();
         let condition = json!({"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:01:00Z"});
-        pod.status.as_mut().unwrap().conditions = serde_json::from_value(json!([condition])).unwrap();
+        pod.status.as_mut().unwrap().conditions = hyperplane_objects::read(json!([condition])).unwrap();
         Arc::new(pod)
     }
 

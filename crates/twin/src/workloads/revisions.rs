@@ -53,7 +53,7 @@ pub(crate) fn build(
 pub(crate) fn template(known: &[Arc<ControllerRevision>], name: &str) -> Option<PodTemplateSpec> {
     let revision = known.iter().find(|revision| revision.name_any() == name)?;
     let data = revision.data.as_ref()?.0.clone();
-    serde_json::from_value(data["spec"]["template"].clone()).ok()
+    hyperplane_objects::read(&data["spec"]["template"]).ok()
 }
 
 /// Revisions that nobody uses beyond the history that is asked for, the oldest first.

@@ -7,6 +7,7 @@ use hyperplane_access::User;
 use hyperplane_api::hyperplane::distribution_release::DistributionRelease;
 use hyperplane_apiserver::{Entropy, Server, Settings, Shared};
 use hyperplane_install::MachineManager;
+use hyperplane_objects::Kind;
 use hyperplane_runtime::Clock;
 use hyperplane_store::Memory;
 use kube::api::PostParams;
@@ -49,11 +50,8 @@ async fn there(client: &Client, options: &Options) -> Vec<String> {
     found
 }
 
-async fn create<K>(api: Api<K>, manifest: Value)
-where
-    K: kube::Resource + Clone + std::fmt::Debug + serde::Serialize + serde::de::DeserializeOwned,
-{
-    let object = serde_json::from_value(manifest).unwrap();
+async fn create<K: Kind>(api: Api<K>, manifest: Value) {
+    let object = K::from_json(&manifest).unwrap();
     api.create(&PostParams::default(), &object).await.unwrap();
 }
 

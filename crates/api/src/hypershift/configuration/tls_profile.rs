@@ -211,7 +211,7 @@ mod tests {
             (custom("VersionTLS12", "AES128-SHA"), "VersionTLS12", 3, 2),
         ];
         for (profile, oldest, count, secure) in cases {
-            let typed: Option<TlsSecurityProfile> = serde_json::from_value(profile.clone()).unwrap();
+            let typed: Option<TlsSecurityProfile> = hyperplane_objects::read(&profile).unwrap();
             let found = TlsProfile::of(typed.as_ref());
             let counts = (found.oldest, found.ciphers.len(), found.secure_ciphers().len());
             assert_eq!(counts, (oldest, count, secure), "{profile}");

@@ -18,7 +18,7 @@ fn ago(seconds: i64) -> String {
 
 fn deleted(change: &Value) -> Facts {
     let mut known = facts(change);
-    let since = serde_json::from_value(json!(ago(100))).unwrap();
+    let since = hyperplane_objects::read(json!(ago(100))).unwrap();
     Arc::make_mut(&mut known.machine).metadata.deletion_timestamp = Some(since);
     known
 }

@@ -9,7 +9,7 @@ use crate::{MachineTemplate, Platform as _, kubevirt::KubeVirt};
 
 fn cluster(kubevirt: &Value, annotation: Option<&str>) -> HostedCluster {
     let annotations = annotation.map(|text| json!({annotations::KUBEVIRT_VM_JSON_PATCH.as_str(): text}));
-    serde_json::from_value(json!({
+    hyperplane_objects::read(json!({
         "metadata": {"name": "blue", "namespace": "clusters", "annotations": annotations},
         "spec": {
             "release": {"image": "hyperplane.dev/kubernetes:v1.36.4"}, "services": [],
@@ -21,7 +21,7 @@ fn cluster(kubevirt: &Value, annotation: Option<&str>) -> HostedCluster {
 
 fn pool(kubevirt: &Value, annotation: Option<&str>) -> NodePool {
     let annotations = annotation.map(|text| json!({annotations::KUBEVIRT_VM_JSON_PATCH.as_str(): text}));
-    serde_json::from_value(json!({
+    hyperplane_objects::read(json!({
         "metadata": {"name": "workers", "namespace": "clusters", "annotations": annotations},
         "spec": {
             "clusterName": "blue", "release": {"image": "hyperplane.dev/kubernetes:v1.36.4"},

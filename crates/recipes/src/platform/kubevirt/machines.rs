@@ -80,7 +80,7 @@ impl PoolPlatform for KubeVirtMachines {
             host_devices: self.devices(judge),
         };
         let fields = json!({"type": PlatformType::KubeVirt, "kubevirt": kubevirt});
-        serde_json::from_value(fields).expect("what a platform needs is there")
+        hyperplane_objects::read(&fields).expect("what a platform needs is there")
     }
 }
 

@@ -193,7 +193,7 @@ fn join<'a>(arguments: &[Value<'a>]) -> Outcome<Value<'a>> {
 }
 
 fn compile(pattern: &str) -> Outcome<regex::Regex> {
-    go_regex::compile(pattern).map_err(Failure::new)
+    go_regex::compile_unkept(pattern).map_err(Failure::new)
 }
 
 fn matches<'a>(arguments: &[Value<'a>]) -> Outcome<Value<'a>> {

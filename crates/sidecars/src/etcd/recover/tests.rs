@@ -18,7 +18,7 @@ use super::*;
 const NOW: &str = "2027-01-15T08:00:00Z";
 
 fn object<K: serde::de::DeserializeOwned>(value: Value) -> K {
-    serde_json::from_value(value).unwrap()
+    hyperplane_objects::read(value).unwrap()
 }
 
 /// A pod like `a ready leaving`: its uid, and what is said of it.

@@ -75,7 +75,7 @@ fn nodes() -> Vec<Arc<Node>> {
     ];
     let nodes = labels.into_iter().map(|labels| {
         let node = json!({"metadata": {"name": labels["host"], "labels": labels}});
-        Arc::new(serde_json::from_value(node).unwrap())
+        Arc::new(hyperplane_objects::read(&node).unwrap())
     });
     nodes.collect()
 }
@@ -83,7 +83,7 @@ fn nodes() -> Vec<Arc<Node>> {
 fn namespaces() -> Vec<Arc<Namespace>> {
     let namespace = |name: &str| {
         let namespace = json!({"metadata": {"name": name, "labels": {"team": name}}});
-        Arc::new(serde_json::from_value(namespace).unwrap())
+        Arc::new(hyperplane_objects::read(&namespace).unwrap())
     };
     vec![namespace("m"), namespace("n")]
 }
@@ -138,7 +138,7 @@ fn pod() -> impl Strategy<Value = Pod> {
             pod["metadata"]["ownerReferences"] =
                 json!([{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": owner, "uid": uid, "controller": true}]);
         }
-        serde_json::from_value(pod).unwrap()
+        hyperplane_objects::read(&pod).unwrap()
     })
 }
 

@@ -11,7 +11,7 @@ use super::{
 };
 
 fn deployment(replicas: i32, surge: &serde_json::Value, unavailable: &serde_json::Value) -> Deployment {
-    serde_json::from_value(json!({
+    hyperplane_objects::read(json!({
         "metadata": {"name": "web", "namespace": "n", "uid": "u", "generation": 3},
         "spec": {
             "replicas": replicas, "selector": {"matchLabels": {"app": "web"}},

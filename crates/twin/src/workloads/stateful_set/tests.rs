@@ -9,7 +9,7 @@ use super::{decide::*, *};
 const NOW: &str = "2026-01-02T03:04:05Z";
 
 fn set(policy: &str, replicas: i32) -> StatefulSet {
-    serde_json::from_value(json!({
+    hyperplane_objects::read(json!({
         "metadata": {"name": "db", "namespace": "n", "uid": "u", "generation": 1},
         "spec": {
             "replicas": replicas, "serviceName": "db", "podManagementPolicy": policy,
@@ -83,7 +83,7 @@ impl Model {
         self.change(name, |pod| {
             let status = pod.status.get_or_insert_default();
             status.phase = Some("Running".to_owned());
-            status.conditions = serde_json::from_value(condition.clone()).unwrap();
+            status.conditions = hyperplane_objects::read(&condition).unwrap();
         });
     }
 
@@ -141,7 +141,7 @@ fn a_partition_holds_the_first_pods_back() {
     let mut model = Model::new(set("OrderedReady", 3));
     model.settle();
     let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 2}});
-    model.set.spec.as_mut().unwrap().update_strategy = serde_json::from_value(strategy).unwrap();
+    model.set.spec.as_mut().unwrap().update_strategy = hyperplane_objects::read(&strategy).unwrap();
     model.image("two");
     assert_eq!(model.settle(), "-db-2 +db-2");
     let status = model.set.status.clone().unwrap();
@@ -178,7 +178,7 @@ fn a_pod_does_not_get_the_data_that_goes() {
 #[test]
 fn on_delete_rolls_nothing() {
     let mut model = Model::new(set("OrderedReady", 2));
-    model.set.spec.as_mut().unwrap().update_strategy = serde_json::from_value(json!({"type": "OnDelete"})).unwrap();
+    model.set.spec.as_mut().unwrap().update_strategy = hyperplane_objects::read(json!({"type": "OnDelete"})).unwrap();
     model.settle();
     model.image("two");
     assert_eq!(model.settle(), "");

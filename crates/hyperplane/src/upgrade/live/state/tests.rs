@@ -15,7 +15,7 @@ fn cluster(asked: &str, history: &[(&str, &str)]) -> HostedCluster {
         .map(|(state, version)| json!({"state": state, "version": version, "image": image(version), "startedTime": SERVED}))
         .collect();
     let services: Vec<Value> = Vec::new();
-    serde_json::from_value(json!({
+    hyperplane_objects::read(json!({
         "metadata": {"name": "blue", "namespace": "clusters"},
         "spec": {"release": {"image": image(asked)}, "platform": {"type": "KubeVirt"}, "services": services,
             "pullSecret": {"name": "p"}},
@@ -28,7 +28,7 @@ fn cluster(asked: &str, history: &[(&str, &str)]) -> HostedCluster {
 }
 
 fn pool(name: &str, asked: &str, status: &Value) -> NodePool {
-    serde_json::from_value(json!({
+    hyperplane_objects::read(json!({
         "metadata": {"name": name, "namespace": "clusters"},
         "spec": {"clusterName": "blue", "release": {"image": image(asked)}, "replicas": 2,
             "management": {"upgradeType": "Replace"}, "platform": {"type": "KubeVirt"}},
@@ -41,7 +41,7 @@ fn machine(pool: &str, version: &str) -> Machine {
     let info = json!({"architecture": "amd64", "bootID": "", "containerRuntimeVersion": "", "kernelVersion": "",
         "kubeProxyVersion": "", "kubeletVersion": format!("v{version}"), "machineID": "", "operatingSystem": "",
         "osImage": "", "systemUUID": ""});
-    serde_json::from_value(json!({
+    hyperplane_objects::read(json!({
         "metadata": {"name": "m", "namespace": "clusters-blue", "annotations": {
             annotations::NODE_POOL.as_str(): format!("clusters/{pool}"), annotations::RELEASE_VERSION.as_str(): version}},
         "spec": {"clusterName": "blue", "bootstrap": {}, "infrastructureRef": {"apiGroup": "a.b", "kind": "C", "name": "d"}},
