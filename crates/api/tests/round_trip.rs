@@ -1,15 +1,14 @@
 //! Every kind reads what its own schema allows and writes it back: nothing is lost, nothing is made up, and a second
 //! trip changes nothing more.
 
-mod support;
-
 use hyperplane_api::{KINDS, crd, resource::KindDefinition, schema::FeatureSet};
 use proptest::{
     prop_assert,
     test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner},
 };
 use serde_json::Value;
-use support::{
+
+use crate::support::{
     generate::{self, Documents},
     structural::{self, difference::differences},
 };
@@ -43,7 +42,7 @@ type Check = fn(&KindDefinition, &Value, &Value) -> Result<(), TestCaseError>;
 fn check_round_trip(kind: &KindDefinition, schema: &Value, generated: &Value) -> Result<(), TestCaseError> {
     let name = kind.kind;
     let document = structural::default(schema, generated);
-    let written = (kind.round_trip)(document.clone())
+    let written = (kind.round_trip)(&document)
         .map_err(|error| TestCaseError::fail(format!("{name} does not read {document:#}: {error}")))?;
     let changes = differences(schema, &document, &written);
     prop_assert!(changes.is_empty(), "{name} changes {changes:#?} of {document:#}");
@@ -59,7 +58,7 @@ fn check_round_trip(kind: &KindDefinition, schema: &Value, generated: &Value) ->
         violations.is_empty(),
         "{name} writes what its schema refuses: {violations:#?} in {written:#}"
     );
-    let again = (kind.round_trip)(written.clone())
+    let again = (kind.round_trip)(&written)
         .map_err(|error| TestCaseError::fail(format!("{name} does not read what it wrote: {error}")))?;
     prop_assert!(again == written, "{name} writes {written:#}, then {again:#}");
     Ok(())

@@ -1,10 +1,9 @@
 //! The stand-in for an API server that other tests lean on: each keyword is judged, defaults and pruning reach
 //! everywhere.
 
-mod support;
-
 use serde_json::{Value, json};
-use support::{
+
+use crate::support::{
     generate::pattern::generable,
     structural::{default, prune, validate},
 };

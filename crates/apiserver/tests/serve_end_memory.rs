@@ -1,15 +1,12 @@
 //! How connections end, in memory and on virtual time.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod serving;
-
 use http_body_util::BodyExt as _;
-use serving::{
+use tokio::{io::AsyncWriteExt as _, time::Instant};
+
+use crate::serving::{
     World,
     client::{Client, request, whole},
 };
-use tokio::{io::AsyncWriteExt as _, time::Instant};
 
 #[tokio::test(start_paused = true)]
 async fn requests_under_way_are_answered() {

@@ -1,22 +1,19 @@
 //! Connections in memory, on virtual time: every timeout is waited for, and takes none.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod serving;
-
 use std::{sync::Arc, time::Duration};
 
 use http_body_util::BodyExt as _;
 use hyperplane_apiserver::pki::Pair;
-use serving::{
-    START, World,
-    client::{Client, der, request, whole},
-    credentials,
-};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     sync::Notify,
     time::Instant,
+};
+
+use crate::serving::{
+    START, World,
+    client::{Client, der, request, whole},
+    credentials,
 };
 
 /// More than any timeout of a connection: what takes longer would never have ended.

@@ -1,19 +1,16 @@
 //! The listener on ports of this machine, in real time. No test waits for a clock.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod serving;
-
 use std::net::SocketAddr;
 
 use hyperplane_apiserver::serve::serve;
-use serving::{
-    World,
-    client::{Client, request, whole},
-};
 use tokio::{
     net::{TcpListener, TcpStream},
     task::JoinHandle,
+};
+
+use crate::serving::{
+    World,
+    client::{Client, request, whole},
 };
 
 /// A world's server on a port.

@@ -1,13 +1,8 @@
 //! What changes what: everything that a component is made from changes its pods, nothing else does, and what is missing
 //! is always named.
 
-#[path = "support/any.rs"]
-mod any;
-mod support;
-
 use std::sync::Arc;
 
-use any::worlds;
 use hyperplane_api::constants::conditions::control_plane_component::{AVAILABLE, ROLLOUT_COMPLETE};
 use hyperplane_components::{Component, Decision, Observed, Rendered, Workload, decide};
 use k8s_openapi::{
@@ -16,7 +11,11 @@ use k8s_openapi::{
 };
 use proptest::{prelude::*, sample::Index};
 use serde_json::json;
-use support::{World, choices::every_world, component};
+
+use crate::{
+    any::worlds,
+    support::{self, World, choices::every_world, component},
+};
 
 /// ConfigMaps that programs read anew while they run.
 const READ_WHILE_RUNNING: &[&str] = &["client-ca", "etcd-state", "router"];
@@ -61,7 +60,7 @@ fn what_has_nothing_to_do_with_components_changes_nothing() {
             .get_or_insert_default()
             .insert("example.com/note".to_owned(), "hello".to_owned());
         meta.finalizers = Some(vec!["example.com/one".to_owned()]);
-        other.control_plane.status = serde_json::from_value(json!({"ready": true})).expect("it is a status");
+        other.control_plane.status = hyperplane_objects::read(json!({"ready": true})).expect("it is a status");
         assert_eq!(all(&world), all(&other));
     }
 }

@@ -1,15 +1,14 @@
 //! What the current revision renders, as files. A control plane keeps its revision until it is upgraded, so these files
 //! change only for a revision that no released program has had; `cargo xtask bless` writes them.
 
-mod support;
-
 use std::{env, fmt::Write as _, fs, path::PathBuf};
 
 use hyperplane_components::{RENDER_REVISION, Rendered, manager_catalogue, published_services};
 use hyperplane_planner::release::Release;
 use serde::Serialize;
 use serde_json::{Value, json};
-use support::{World, extended_release, published, release};
+
+use crate::support::{self, World, extended_release, published, release};
 
 /// One file: a name, and what is different in its control plane.
 fn cases() -> Vec<(String, Value, Release)> {

@@ -1,12 +1,7 @@
 //! What holds of everything that is rendered, whichever choices a control plane has made.
 
-#[path = "support/any.rs"]
-mod any;
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use any::worlds;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hyperplane_api::constants::{objects, ours};
 use hyperplane_components::{
@@ -19,9 +14,13 @@ use k8s_openapi::{
 };
 use proptest::prelude::*;
 use serde_json::Value;
-use support::{
-    World,
-    choices::{OF_USERS, every_world},
+
+use crate::{
+    any::worlds,
+    support::{
+        self, World,
+        choices::{OF_USERS, every_world},
+    },
 };
 
 proptest! {

@@ -1,13 +1,6 @@
 //! The table of HTTP exchanges on the embedded server, in-process: every answer agrees with its case and with what the
 //! real server was recorded to say. HYPERPLANE_CASES names the cases by a part of their id.
 
-#![allow(
-    clippy::disallowed_methods,
-    reason = "the environment picks cases, and the server reads the clock"
-)]
-
-mod embedded;
-
 use std::{env, path::Path};
 
 use anyhow::{Result, ensure};
@@ -19,7 +12,7 @@ use hyperplane_conformance::{
 };
 use kube::{Client, client::Body};
 
-use self::embedded::Embedded;
+use crate::embedded::Embedded;
 
 /// The embedded server in-process; who asks is an extension of the request.
 struct InProcess {

@@ -1,11 +1,6 @@
 //! The table of HTTP exchanges on a real kube-apiserver: every answer agrees with its case and with the recording.
 //! With HYPERPLANE_BLESS=1 the recordings are written instead; HYPERPLANE_CASES names the cases by a part of their id.
 
-#![allow(
-    clippy::disallowed_methods,
-    reason = "the environment switches between comparing and recording, and picks cases"
-)]
-
 use std::{env, path::Path};
 
 use anyhow::{Result, ensure};

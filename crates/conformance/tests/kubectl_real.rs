@@ -1,13 +1,6 @@
 //! The transcripts of kubectl on a real kube-apiserver and on the embedded one: the real program prints what they say.
 //! HYPERPLANE_CASES names the transcripts by a part of their id.
 
-#![allow(
-    clippy::disallowed_methods,
-    reason = "the environment picks transcripts, and the embedded server reads the clock"
-)]
-
-mod embedded;
-
 use std::{env, path::Path};
 
 use anyhow::{Result, ensure};
@@ -22,7 +15,7 @@ use hyperplane_testbed::{
     assets::{Assets, Program},
 };
 
-use self::embedded::Embedded;
+use crate::embedded::Embedded;
 
 /// How many transcripts are played at once: each command is a process that computes, on a machine with few cores.
 const CONCURRENCY: usize = 4;

@@ -1,11 +1,6 @@
 //! The runner against a server of a few lines: a table that holds passes, and each way in which an answer can be wrong
 //! is found. It needs no real server.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test stops where it cannot go on, in its helpers too"
-)]
-
 use std::{
     convert::Infallible,
     fs,

@@ -1,16 +1,11 @@
 //! How `hyperplane apiserver` ends while it has something to do, on ports of this machine. No test waits for a clock.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod apiserver;
-
 use std::{
     fs,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use apiserver::{Process, hyperplane, text};
 use rustls::{
     ClientConfig, RootCertStore,
     crypto::aws_lc_rs,
@@ -21,6 +16,8 @@ use tokio::{
     net::TcpStream,
 };
 use tokio_rustls::{TlsConnector, client::TlsStream};
+
+use crate::apiserver::{Process, hyperplane, text};
 
 const BODY: &str = r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"late"}}"#;
 

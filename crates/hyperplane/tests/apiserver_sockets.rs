@@ -1,18 +1,15 @@
 //! `hyperplane apiserver` as a user runs it, on ports and files of this machine. No test waits for a clock.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod apiserver;
-
 use std::{collections::BTreeMap, fs, io::Write as _, path::Path, process::Stdio};
 
-use apiserver::{Process, client, hyperplane, mode, text};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kube::{
     Api, Client, ResourceExt as _,
     api::{ListParams, ObjectMeta, PostParams},
     config::Kubeconfig,
 };
+
+use crate::apiserver::{Process, client, hyperplane, mode, text};
 
 fn configs(client: &Client) -> Api<ConfigMap> {
     Api::namespaced(client.clone(), "default")

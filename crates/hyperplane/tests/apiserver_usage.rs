@@ -1,7 +1,5 @@
 //! `hyperplane apiserver` where it must refuse, without a server: flags, directories and files of this machine.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::{
     fs,
     path::Path,

@@ -1,7 +1,5 @@
 //! `hyperplane crds` as a user runs it, without a server.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::process::{Command, Output};
 
 fn hyperplane(arguments: &[&str]) -> Output {

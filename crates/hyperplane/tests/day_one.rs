@@ -1,7 +1,5 @@
 //! Commands of the first day as a user types them, without a cluster: what is printed, what is refused, and how it ends.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::{
     fs,
     os::unix::fs::PermissionsExt as _,

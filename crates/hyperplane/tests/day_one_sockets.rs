@@ -1,10 +1,6 @@
 //! Commands of the first and the second day against a management cluster that runs: clusters are made, used, judged, dumped
 //! and removed, and what cannot be is told.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod apiserver;
-
 use std::{
     fs,
     io::Read as _,
@@ -13,7 +9,6 @@ use std::{
     time::Duration,
 };
 
-use apiserver::{Process, client, mode, soon, text};
 use hyperplane_api::hypershift::{hosted_cluster::HostedCluster, node_pool::NodePool};
 use k8s_openapi::api::{
     authentication::v1::{TokenRequest, TokenRequestSpec},
@@ -27,6 +22,8 @@ use kube::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::sleep;
+
+use crate::apiserver::{Process, client, mode, soon, text};
 
 const LOOK: Duration = Duration::from_millis(200);
 const PASSWORD: &str = "c29tZWJvZHk6dmVyeS1zZWNyZXQtcGFzc3dvcmQ=";

@@ -1,10 +1,7 @@
 //! What was acknowledged survives `kill -9`, round after round, on ports and files of this machine. No test waits for a
 //! clock: servers are killed after some writes, or after some of the work of a start.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod apiserver;
-mod durability;
+use crate::durability;
 
 /// Rounds of every test run: about a minute.
 const ROUNDS: u64 = 100;

@@ -1,10 +1,5 @@
 //! `hyperplane explain rollout` as a user runs it.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-#[path = "../../api/tests/support/samples.rs"]
-mod samples;
-
 use std::{
     fs,
     path::PathBuf,
@@ -13,6 +8,8 @@ use std::{
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use crate::samples;
 
 const GOOD: i32 = 0;
 const WRONG_USE: i32 = 2;

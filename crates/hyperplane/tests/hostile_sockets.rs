@@ -1,18 +1,9 @@
 //! Requests that mean harm, on ports of this machine: each gets an answer or the end of its connection, and a
 //! well-behaved client goes on being served. Progress is counted; no test waits for a clock.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod apiserver;
-mod hostile;
-
 use std::fs;
 
 use bytes::Bytes;
-use hostile::{
-    COLLECTION, Target, Wire, read_answer,
-    requests::{self, Hostile},
-};
 use http_body_util::Full;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::Value;
@@ -20,6 +11,11 @@ use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
     task::JoinSet,
+};
+
+use crate::hostile::{
+    COLLECTION, Target, Wire, read_answer,
+    requests::{self, Hostile},
 };
 
 /// Says each of them, and looks at the answers.

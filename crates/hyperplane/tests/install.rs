@@ -1,7 +1,5 @@
 //! `hyperplane install render` and its relatives as a user has them, without a cluster.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::process::{Command, Output};
 
 use serde_json::Value;

@@ -1,10 +1,6 @@
 //! Every persona at work on a management cluster that runs, with the role that is rendered for it and no other right: what
 //! its documentation promises can be done, and what it must not do is refused.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod apiserver;
-
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -12,7 +8,6 @@ use std::{
     time::Duration,
 };
 
-use apiserver::{Process, client, soon, text};
 use hyperplane_api::cluster_api::machine::Machine;
 use hyperplane_install::{Options, RELEASE_READER, manifests, personas};
 use k8s_openapi::api::{
@@ -30,6 +25,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::sleep;
+
+use crate::apiserver::{Process, client, soon, text};
 
 const LOOK: Duration = Duration::from_millis(200);
 /// The namespace of the consumer's clusters.
@@ -168,7 +165,7 @@ async fn create<K>(api: &Api<K>, manifest: Value)
 where
     K: Resource + Clone + std::fmt::Debug + Serialize + DeserializeOwned,
 {
-    let object = serde_json::from_value(manifest).unwrap();
+    let object = hyperplane_objects::read(manifest).unwrap();
     api.create(&PostParams::default(), &object).await.unwrap();
 }
 
@@ -278,7 +275,7 @@ async fn service_provider_watches(ground: &Ground) {
     let secrets: Api<Secret> = Api::namespaced(client.clone(), "team-blue");
     assert!(is_forbidden(secrets.list(&ListParams::default()).await));
     let roles: Api<ClusterRole> = Api::all(client);
-    let role = serde_json::from_value(json!({"metadata": {"name": "mine"}, "rules": []})).unwrap();
+    let role = hyperplane_objects::read(json!({"metadata": {"name": "mine"}, "rules": []})).unwrap();
     assert!(is_forbidden(roles.create(&PostParams::default(), &role).await));
 
     let make = "create cluster none green --expose-through-load-balancer -n team";

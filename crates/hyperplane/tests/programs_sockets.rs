@@ -2,18 +2,6 @@
 //! serves, is done, or says what it waits for; then it is told to end. Two things are rewritten: where volumes are, and
 //! the address of the pod, which is one of the loopback network.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-#![allow(
-    clippy::disallowed_methods,
-    reason = "real processes want certificates that are valid now"
-)]
-
-mod apiserver;
-mod issuing;
-mod programs;
-#[path = "../../components/tests/support/mod.rs"]
-mod rendering;
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
@@ -27,9 +15,13 @@ use hyperplane_components::{
     Decision, ETCD_RECOVERY, FailingMember, SUBCOMMANDS, catalogue, decide, etcd_recovery, manager_catalogue,
 };
 use jiff::Timestamp;
-use programs::{Line, Program, lines};
-use rendering::{NAMESPACE, World, extended_release};
 use serde_json::json;
+
+use crate::{
+    apiserver, issuing,
+    programs::{self, Line, Program, lines},
+    rendering::{NAMESPACE, World, extended_release},
+};
 
 /// What a program in the log of another one says, for the program that copies logs.
 const LOGGED: &str = "{\"kind\": \"Event\"}";

@@ -1,9 +1,5 @@
 //! `hyperplane status` and `hyperplane explain` as a user runs them, against a whole management cluster on this machine.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod apiserver;
-
 use std::{
     fs,
     io::{BufRead as _, BufReader},
@@ -12,13 +8,14 @@ use std::{
     time::Duration,
 };
 
-use apiserver::{Process, soon, text};
 use kube::{
     Api, Client,
     api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams},
 };
 use serde_json::{Value, json};
 use tokio::time::sleep;
+
+use crate::apiserver::{Process, soon, text};
 
 const EXAMPLE: &str = include_str!("../../../docs/examples/node-pools.yaml");
 /// How often it is looked.
@@ -138,7 +135,7 @@ async fn of_viewer(client: &Client, admin: &Path, directory: &Path) -> PathBuf {
         apply(client, &manifest).await;
     }
     let accounts: Api<k8s_openapi::api::core::v1::ServiceAccount> = Api::namespaced(client.clone(), "clusters");
-    let request = serde_json::from_value(json!({"spec": {"audiences": []}, "metadata": {}})).unwrap();
+    let request = hyperplane_objects::read(json!({"spec": {"audiences": []}, "metadata": {}})).unwrap();
     let token = accounts
         .create_token_request("viewer", &PostParams::default(), &request)
         .await;

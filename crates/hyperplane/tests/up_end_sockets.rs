@@ -1,21 +1,18 @@
 //! How `hyperplane up` ends at Ctrl-C: once everything is ready, and while it still starts.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod apiserver;
-
 use std::{
     fs,
     process::{Command, Stdio},
 };
 
-use apiserver::{Process, soon, text};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Api,
     api::{ObjectMeta, PostParams},
 };
 use tokio::net::TcpListener;
+
+use crate::apiserver::{Process, soon, text};
 
 /// The code of something that did not come in time.
 const NOT_THERE: i32 = 3;

@@ -1,13 +1,8 @@
 //! `hyperplane up` that is killed in the middle of a roll, as by a power cut: the next start goes on where it was, and
 //! nothing is lost or made twice.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod apiserver;
-
 use std::{collections::BTreeSet, path::Path, time::Duration};
 
-use apiserver::{Process, soon, text};
 use hyperplane_api::{
     cluster_api::machine::Machine,
     hypershift::{hosted_cluster::HostedCluster, node_pool::NodePool},
@@ -19,6 +14,8 @@ use kube::{
 };
 use serde_json::{Value, json};
 use tokio::time::sleep;
+
+use crate::apiserver::{Process, soon, text};
 
 const EXAMPLE: &str = include_str!("../../../docs/examples/node-pools.yaml");
 const CONTROL_PLANE: &str = "clusters-blue";
@@ -50,7 +47,7 @@ async fn make_example(client: &Client) {
 }
 
 fn object<K: serde::de::DeserializeOwned>(document: Value) -> K {
-    serde_json::from_value(document).unwrap()
+    hyperplane_objects::read(document).unwrap()
 }
 
 async fn machines(client: &Client) -> Vec<Machine> {

@@ -1,8 +1,6 @@
 //! What `hyperplane up` does for people to see: the story as text with how each claim was checked, and a fleet with what it
 //! cost. What the story claims is tested elsewhere; here it is what comes out of the program.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::process::{Command, Stdio};
 
 use serde_json::Value;

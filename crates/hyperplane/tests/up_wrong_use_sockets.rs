@@ -1,9 +1,5 @@
 //! `hyperplane up` where it must refuse or has lost its ground: each time one sentence that helps, and nothing is damaged.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod apiserver;
-
 use std::{
     fs,
     net::TcpListener,
@@ -11,12 +7,13 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use apiserver::{Process, soon, text};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Api,
     api::{ListParams, PostParams},
 };
+
+use crate::apiserver::{Process, soon, text};
 
 fn up(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_hyperplane"))
@@ -176,7 +173,7 @@ async fn a_full_disk_ends_it_and_costs_nothing_that_was_acknowledged() {
     let filling = async {
         for number in 0.. {
             let name = format!("filling-{number}");
-            let map: ConfigMap = serde_json::from_value(serde_json::json!({
+            let map: ConfigMap = hyperplane_objects::read(serde_json::json!({
                 "metadata": {"name": name}, "data": {"filling": "x".repeat(500_000)},
             }))
             .unwrap();

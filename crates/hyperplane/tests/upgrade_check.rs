@@ -1,7 +1,5 @@
 //! `hyperplane upgrade check` as a user runs it.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::{
     fs,
     io::Write as _,

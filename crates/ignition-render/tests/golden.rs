@@ -1,8 +1,6 @@
 //! What machines are told, as files. Pools keep their revision until they roll, so these files change only with a revision
 //! of their own; `cargo xtask bless` writes them.
 
-mod support;
-
 use std::{env, fmt::Write as _, fs, path::PathBuf};
 
 use hyperplane_ignition_render::{
@@ -10,7 +8,8 @@ use hyperplane_ignition_render::{
     worker::RENDER_REVISION,
 };
 use serde_json::Value;
-use support::cases;
+
+use crate::support::cases;
 
 #[test]
 fn the_revision_renders_as_recorded() {

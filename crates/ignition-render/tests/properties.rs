@@ -1,12 +1,11 @@
 //! What holds of every payload, whatever a cluster and its users want.
 
-mod support;
-
 use hyperplane_api::hypershift::platform_type::PlatformType;
 use hyperplane_ignition_render::{source, validate::validate, worker::RENDER_REVISION};
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use serde_json::{Value, json};
-use support::{World, configuration};
+
+use crate::support::{World, configuration};
 
 /// A MachineConfig with files and units that any user could give.
 fn machine_config() -> impl Strategy<Value = Value> {
@@ -154,7 +153,7 @@ fn everything_that_stops_a_payload_is_told_at_once() {
         "image": {"registrySources": {"blockedRegistries": ["example.com"]}},
     }));
     world.ssh_keys = "nonsense".to_owned();
-    world.networking.api_server = serde_json::from_value(json!({"advertiseAddress": "here"})).unwrap();
+    world.networking.api_server = hyperplane_objects::read(json!({"advertiseAddress": "here"})).unwrap();
     let problems = world.render().unwrap_err();
     let paths: Vec<&str> = problems.iter().map(|problem| problem.path.as_str()).collect();
     assert_eq!(

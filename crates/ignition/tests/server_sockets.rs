@@ -1,19 +1,16 @@
 //! The server between a machine that speaks TLS and a management cluster that is played, on ports of this machine.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
 use hyperplane_ignition::{Settings, install, run, serve_machine, tls::Certificate};
 use hyperplane_runtime::{Clock, Manager, Settings as ManagerSettings};
 use serde_json::Value;
-use support::{Certificates, Cluster, Machine, eventually, soon};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
     task::JoinSet,
 };
 use tokio_util::sync::CancellationToken;
+
+use crate::support::{Certificates, Cluster, Machine, eventually, soon};
 
 fn clock() -> Clock {
     Clock::reading(|| "2026-01-01T12:00:00Z".parse().unwrap())

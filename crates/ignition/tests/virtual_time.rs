@@ -1,10 +1,6 @@
 //! The server on virtual time, over pipes in memory: how long connections may take, what is written again after a failure,
 //! that payloads follow what they are made from, and what is told of them in events.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
 use std::time::Duration;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -14,13 +10,14 @@ use hyperplane_ignition::{Installed, install, serve_machine, tls::Certificate};
 use hyperplane_runtime::{Clock, Manager, Settings as ManagerSettings};
 use kube::Client;
 use serde_json::json;
-use support::{Certificates, Cluster, Machine, secret, soon, until};
 use tokio::{
     io::{AsyncReadExt as _, DuplexStream, duplex},
     task::JoinHandle,
     time::{Instant, sleep},
 };
 use tokio_util::sync::CancellationToken;
+
+use crate::support::{Certificates, Cluster, Machine, secret, soon, until};
 
 /// Bytes that a pipe holds: more than any payload, so that nobody waits for a reader.
 const PIPE: usize = 1 << 20;

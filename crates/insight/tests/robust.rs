@@ -1,9 +1,5 @@
 //! Whatever is missing of a situation: nothing panics, lines fit, and what was taken away is never told as good.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
 use hyperplane_insight::{
     Kind, Outcome, Place, Scene, cluster_rows, cluster_status, explain_cluster, explain_pool,
     render::{self, Look, NARROW, Style, WIDE},
@@ -11,7 +7,8 @@ use hyperplane_insight::{
 use jiff::Timestamp;
 use proptest::{prelude::*, sample::Index};
 use serde_json::{Value, json};
-use support::{CLUSTERS, CONTROL_PLANE, names, situation};
+
+use crate::support::{CLUSTERS, CONTROL_PLANE, names, situation};
 
 /// What is done to an object.
 #[derive(Clone, Debug)]

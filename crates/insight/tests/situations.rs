@@ -1,17 +1,14 @@
 //! Every situation with the text that is expected of it: the explanation, and the picture of its cluster.
 //! `cargo xtask bless` writes the texts.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
 use std::{collections::BTreeSet, env, fs};
 
 use hyperplane_insight::{
     Explanation, Outcome, cluster_rows, cluster_status, explain_cluster, explain_pool,
     render::{self, Look},
 };
-use support::{CLUSTERS, Situation, folder, names, situation};
+
+use crate::support::{CLUSTERS, Situation, folder, names, situation};
 
 fn explained(situation: &Situation) -> Explanation {
     let scene = situation.scene();

@@ -1,12 +1,11 @@
 //! Every case, answered by this crate, against what a real server answered when it was asked.
 
-mod support;
-
 use std::collections::BTreeMap;
 
 use anyhow::Result;
 use serde_json::Value;
-use support::{Answer, comparable};
+
+use crate::support::{self, Answer, comparable};
 
 #[test]
 fn this_crate_answers_as_the_real_server_did() -> Result<()> {

@@ -1,10 +1,9 @@
 //! Server-side apply, scenario by scenario: what several appliers make of one object, and who owns it then.
 
-mod world;
-
 use hyperplane_merge::ApplyError;
 use serde_json::{Value, json};
-use world::{World, time};
+
+use crate::world::{World, time};
 
 /// Applies intents one after the other, each without conflict.
 fn applied(steps: &[(&str, Value)]) -> World {

@@ -1,10 +1,9 @@
 //! Kinds that are described by components: zero values, references and key defaults on a whole workload.
 
-#[path = "fixtures/deployment.rs"]
-mod deployment;
-
 use hyperplane_merge::{Author, ResetFields, Scope, Types, apply, update};
 use serde_json::{Value, json};
+
+use crate::deployment;
 
 fn written(run: impl FnOnce(&Author<'_>, &Scope<'_>) -> Value) -> Value {
     let types = Types::openapi(deployment::ROOT, &deployment::definitions());

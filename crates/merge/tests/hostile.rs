@@ -1,11 +1,10 @@
 //! What clients may write into managedFields and intents: deep, huge, twisted. No panic, no stall.
 
-mod world;
-
 use hyperplane_merge::{Author, ResetFields, Scope, Types, apply, update};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use world::World;
+
+use crate::world::{self, World};
 
 fn entry(fields: &Value) -> Value {
     json!({"manager": "x", "operation": "Update", "apiVersion": world::VERSION, "fieldsType": "FieldsV1", "fieldsV1": fields})

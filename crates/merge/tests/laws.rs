@@ -1,11 +1,10 @@
 //! Laws of server-side apply, tried on intents and histories that nobody thought of.
 
-mod world;
-
 use hyperplane_merge::extract;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use world::{World, full};
+
+use crate::world::{self, World, full};
 
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![Just("a".to_owned()), Just("b".to_owned()), Just("<c>".to_owned())]

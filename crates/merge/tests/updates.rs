@@ -1,10 +1,9 @@
 //! Writes that are not applies, scenario by scenario: how ownership follows what changed.
 
-mod world;
-
 use hyperplane_merge::{Author, ResetFields, ScaleFields, Scope, Types, apply, extract, update};
 use serde_json::{Value, json};
-use world::{World, full, time};
+
+use crate::world::{self, World, full, time};
 
 #[test]
 fn the_creator_owns_all_that_is_there() {

@@ -1,15 +1,12 @@
 //! What is issued is what others accept: chains, names and purposes as rustls' verifier and OpenSSL see them.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
 use std::{fs, process::Command};
 
 use hyperplane_api::constants::objects::{bundles, certificates, keys, kubeconfigs, signers};
 use hyperplane_pki_issue::{KeyAlgorithm, Wanted};
 use rcgen::{CertificateParams, ExtendedKeyUsagePurpose, Issuer, KeyPair, date_time_ymd};
-use support::{
+
+use crate::support::{
     DAY, World,
     trust::{CLIENTS, SERVERS, accept},
     wanted,

@@ -1,9 +1,5 @@
 //! What stands in what is written: subjects, serial numbers, kubeconfigs, keys of tokens; and what is never printed.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
 use std::collections::BTreeSet;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -11,8 +7,9 @@ use hyperplane_api::constants::objects::{certificates, keys, kubeconfigs, signer
 use hyperplane_pki_issue::{Published, SecretKey, issue};
 use rustls_pki_types::{CertificateDer, pem::PemObject as _};
 use serde_json::Value;
-use support::{LEAVES, World, trust::authorities, wanted};
 use x509_parser::parse_x509_certificate;
+
+use crate::support::{LEAVES, World, trust::authorities, wanted};
 
 fn subject(pem: &str) -> String {
     let der = CertificateDer::from_pem_slice(pem.as_bytes()).unwrap();

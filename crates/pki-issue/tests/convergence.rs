@@ -1,14 +1,11 @@
 //! Whatever happens, one round is enough: after it there is nothing to do, and everything that can be valid is.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
 use hyperplane_api::constants::objects::{keys, signers};
 use hyperplane_pki_issue::{Lifetime, Published, Wanted};
 use jiff::SignedDuration;
 use proptest::prelude::*;
-use support::{World, host, published, wanted};
+
+use crate::support::{World, host, published, wanted};
 
 #[derive(Clone, Debug)]
 enum Event {

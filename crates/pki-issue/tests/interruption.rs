@@ -1,12 +1,9 @@
 //! Whoever writes what was issued may stop after any write: what is there then is trusted by whoever sees it, and another
 //! goes on from there.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
 use hyperplane_pki_issue::{Wanted, issue};
-use support::{
+
+use crate::support::{
     DAY, World,
     trust::{assert_trusted, authorities},
     wanted,

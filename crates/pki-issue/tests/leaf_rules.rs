@@ -1,9 +1,5 @@
 //! When a leaf is issued anew: one case per rule, as data.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
 use hyperplane_api::constants::objects::{certificates, keys, kubeconfigs, signers};
 use hyperplane_pki_issue::Reason;
 use jiff::{SignedDuration, Timestamp};
@@ -11,7 +7,8 @@ use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose, SanType, date_time_ymd,
 };
-use support::{Change, DAY, START, World, check};
+
+use crate::support::{Change, DAY, START, World, check};
 
 /// The leaf that things happen to.
 const LEAF: &str = certificates::SCHEDULER_CLIENT;

@@ -1,16 +1,13 @@
 //! When authorities, bundles, kubeconfigs and keys are written anew, and what they draw along with them.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
 use std::sync::Arc;
 
 use hyperplane_api::constants::objects::{bundles, certificates, keys, kubeconfigs, signers};
 use hyperplane_pki_issue::{Etcd, KeyAlgorithm, Lifetime, Published, Reason, ServiceAccountKey};
 use jiff::SignedDuration;
 use rcgen::{CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
-use support::{Change, DAY, LEAVES, START, World, check, host, published, wanted};
+
+use crate::support::{self, Change, DAY, LEAVES, START, World, check, host, published, wanted};
 
 const OWN_KUBECONFIG: &str = "cloud-controller-manager-service-account-kubeconfig";
 const ADMIN_KUBECONFIGS: [&str; 5] = [

@@ -1,15 +1,12 @@
 //! Virtual years: leaves are renewed in time and together, and an authority's end is told long before.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
 use hyperplane_api::constants::objects::{bundles, keys, signers};
 use hyperplane_pki_issue::{Lifetime, Reason};
 use jiff::{SignedDuration, Timestamp};
 use rustls_pki_types::{CertificateDer, pem::PemObject as _};
-use support::{DAY, LEAVES, START, World, wanted};
 use x509_parser::parse_x509_certificate;
+
+use crate::support::{DAY, LEAVES, START, World, wanted};
 
 /// From when to when a certificate is valid.
 fn validity(pem: &str) -> (Timestamp, Timestamp) {

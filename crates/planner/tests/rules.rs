@@ -1,10 +1,6 @@
 //! Every rule as a named case: two states, and exactly what the check says of them. The cases are data, one file per
 //! family; this only runs them and tells each that fails by its id.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod schemas;
-
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use hyperplane_planner::{
@@ -16,9 +12,10 @@ use hyperplane_planner::{
     },
     state::State,
 };
-use schemas::Schema;
 use serde::Deserialize;
 use serde_json::Value;
+
+use crate::schemas::Schema;
 
 /// The files below tests/cases.
 const FAMILIES: [&str; 10] = [

@@ -1,12 +1,8 @@
 //! Recipes of every platform as files: what a user sees of `--render`.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
 use std::{env, fs, path::Path};
 
-use support::cook_line;
+use crate::support::cook_line;
 
 /// Rewrites the files in place of comparing with them.
 const BLESS: &str = "HYPERPLANE_BLESS";

@@ -1,9 +1,5 @@
 //! Whatever valid flags are given: an API server takes what they come to.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
 use std::sync::LazyLock;
 
 use hyperplane_api::{
@@ -17,7 +13,8 @@ use hyperplane_recipes::{config_maps_beside, secrets_beside};
 use hyperplane_schema::Schema;
 use proptest::{prelude::*, sample::select, strategy::BoxedStrategy};
 use serde_json::Value;
-use support::{cook, cook_line};
+
+use crate::support::{cook, cook_line};
 
 static CLUSTERS: LazyLock<Schema> = LazyLock::new(|| schema(&HostedCluster::definition()));
 static POOLS: LazyLock<Schema> = LazyLock::new(|| schema(&NodePool::definition()));

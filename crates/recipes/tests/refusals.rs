@@ -1,9 +1,8 @@
 //! What cannot be is told by flag and rule, all of it at once.
 
-mod support;
-
 use hyperplane_recipes::{Manifest, Problem};
-use support::{cook, cook_line};
+
+use crate::support::{cook, cook_line};
 
 fn refused(line: &str) -> Vec<Problem> {
     match cook_line(line) {

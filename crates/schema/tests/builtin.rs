@@ -1,8 +1,6 @@
 //! Built-in kinds: definitions that refer to each other and to themselves, unknown fields, and what Go's decoder says about
 //! values of the wrong type.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::collections::BTreeMap;
 
 use hyperplane_schema::{Definitions, DefinitionsError, Schema};

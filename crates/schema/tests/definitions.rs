@@ -1,7 +1,5 @@
 //! Definitions that change, and what becomes of accepted ones.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use hyperplane_schema::definition::{self, Compiled};
 use serde_json::{Value, json};
 

@@ -1,7 +1,5 @@
 //! Objects and schemas that were made to stall a server end in an answer, soon.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use hyperplane_schema::{Budget, FieldError, Schema, definition};
 use serde_json::{Value, json};
 

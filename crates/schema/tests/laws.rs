@@ -1,8 +1,6 @@
 //! What holds for every value: pruning and defaulting twice is the same as once, nothing panics, and an object that did
 //! not change is accepted again, whatever was wrong with it before.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use hyperplane_schema::{FieldError, Schema};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};

@@ -1,8 +1,6 @@
 //! What a real API server 1.36 answered, recorded: definitions that it refused, objects that it judged, updates with what
 //! it tolerated, expressions with their values, and estimated costs. The same questions must get the same answers here.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::fs;
 use std::path::Path;
 

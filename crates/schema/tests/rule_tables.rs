@@ -1,8 +1,6 @@
 //! Every rule of our own schemas, judged here as the tables say that a real API server judges it: a manifest that holds
 //! passes, one that breaks the rule is refused with the field named.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

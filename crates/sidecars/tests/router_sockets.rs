@@ -1,14 +1,9 @@
 //! The router between real TLS clients and servers, on ports of this machine.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
 use std::{fs, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use hyperplane_sidecars::router::{self, Settings};
 use rustls::{ClientConfig, RootCertStore, crypto::aws_lc_rs, pki_types::ServerName};
-use support::{Certificates, certificate, eventually, soon};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
@@ -16,6 +11,8 @@ use tokio::{
 };
 use tokio_rustls::{TlsConnector, client::TlsStream};
 use tokio_util::sync::CancellationToken;
+
+use crate::support::{Certificates, certificate, eventually, soon};
 
 /// A server that hears all, and then says its name and what it heard.
 async fn backend(listener: TcpListener, acceptor: tokio_rustls::TlsAcceptor, name: &'static str) {

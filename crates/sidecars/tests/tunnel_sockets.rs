@@ -1,9 +1,5 @@
 //! Tunnels through a stand-in for the konnectivity server, in both languages, on ports of this machine.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
 use std::net::{Ipv4Addr, SocketAddr};
 
 use hyperplane_sidecars::{
@@ -11,13 +7,14 @@ use hyperplane_sidecars::{
     tls::TlsFiles,
     tunnel::{self, Language, Tunnels},
 };
-use support::{Certificates, soon};
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
     net::{TcpListener, TcpStream},
     task::JoinSet,
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::support::{self, Certificates, soon};
 
 /// A program that opens tunnels, and what it opens them through.
 struct Proxy {

@@ -1,10 +1,5 @@
 //! The test bed itself on real servers: start, identities, restart, the optional servers, and that nothing is left.
 
-#![allow(
-    clippy::disallowed_methods,
-    reason = "a test that kills itself tells its two roles apart by the environment"
-)]
-
 use std::{
     env, fs,
     path::Path,
@@ -275,7 +270,7 @@ async fn nothing_is_left_after_kill_9_of_the_parent() -> Result<()> {
     let mut victim = Command::new(env::current_exe()?)
         .args([
             "--exact",
-            "nothing_is_left_after_kill_9_of_the_parent",
+            "control_plane_real::nothing_is_left_after_kill_9_of_the_parent",
             "--include-ignored",
             "--nocapture",
         ])

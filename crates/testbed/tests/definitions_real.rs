@@ -1,12 +1,11 @@
 //! Our definitions on a real API server, as a user installs them and moves from one feature set to the next: no warning,
 //! no rule that costs too much, and far from the limits of size.
 
-mod support;
-
 use anyhow::{Result, ensure};
 use hyperplane_api::{crd, schema::FeatureSet};
 use hyperplane_testbed::ControlPlane;
-use support::definitions;
+
+use crate::support::definitions;
 
 /// etcd takes no request of more than 1.5 MiB, and an object is stored with an entry for every field of whoever wrote it.
 const MOST: usize = 1 << 20;

@@ -1,11 +1,9 @@
 //! The comparison of published definitions with ours finds each way to differ, and lets pass only what is allowed.
 
-#[path = "law/comparison.rs"]
-mod comparison;
-
-use comparison::{Comparison, take_out_ours};
 use hyperplane_api::{crd, schema::FeatureSet};
 use serde_json::{Value, json};
+
+use crate::comparison::{Comparison, take_out_ours};
 
 const NAME: &str = "hostedclusters.hypershift.openshift.io";
 const SCHEMA: &str = "/spec/versions/0/schema/openAPIV3Schema";

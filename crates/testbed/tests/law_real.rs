@@ -1,14 +1,6 @@
 //! Two API servers agree on manifests of our kinds: the embedded one and a real one by our definitions; and, where
 //! somebody's published definitions are given, a real one by theirs and a real one by ours.
 
-#![allow(
-    clippy::disallowed_methods,
-    reason = "the embedded server reads the clock; where definitions are is told from outside"
-)]
-
-mod law;
-mod support;
-
 use std::{env, path::PathBuf};
 
 use anyhow::{Context as _, Result};
@@ -19,9 +11,12 @@ use hyperplane_seams::Clock;
 use hyperplane_store::Memory;
 use hyperplane_testbed::{ControlPlane, Options};
 use kube::Client;
-use law::{Side, published::Published};
-use support::definitions;
 use tokio_util::sync::CancellationToken;
+
+use crate::{
+    law::{self, Side, published::Published},
+    support::definitions,
+};
 
 /// The directory with published definitions and manifests, and how many seeds to try from which on.
 const PUBLISHED: &str = "HYPERPLANE_LAW_PUBLISHED";

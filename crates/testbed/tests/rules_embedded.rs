@@ -1,9 +1,5 @@
 //! Every rule of our schemas on the embedded API server, in-process.
 
-#![allow(clippy::disallowed_methods, reason = "the server reads the clock")]
-
-mod support;
-
 use anyhow::Result;
 use hyperplane_access::User;
 use hyperplane_api::schema::FeatureSet;
@@ -11,8 +7,9 @@ use hyperplane_apiserver::{Entropy, Server, Settings, Shared};
 use hyperplane_seams::Clock;
 use hyperplane_store::Memory;
 use kube::Client;
-use support::{definitions, rules};
 use tokio_util::sync::CancellationToken;
+
+use crate::support::{definitions, rules};
 
 #[tokio::test]
 async fn every_rule_holds_and_breaks_where_it_should() -> Result<()> {

@@ -1,11 +1,10 @@
 //! Every rule of our schemas on a real API server.
 
-mod support;
-
 use anyhow::Result;
 use hyperplane_api::schema::FeatureSet;
 use hyperplane_testbed::ControlPlane;
-use support::{definitions, rules};
+
+use crate::support::{definitions, rules};
 
 #[tokio::test]
 #[ignore = "needs a real control plane: cargo xtask test"]

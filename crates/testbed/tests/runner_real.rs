@@ -3,9 +3,6 @@
 //! Every parent, a ConfigMap with a label, gets a child of the same content in another namespace; both are plain
 //! Kubernetes kinds, so the test is about the runner alone. The runner has only the rights that it needs.
 
-#[path = "support/running.rs"]
-mod running;
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
@@ -16,15 +13,16 @@ use std::{
 use anyhow::{Context as _, Result, bail, ensure};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use hyperplane_runtime::{Context, Failure, LeaseSettings, Manager, Next, ObjectKey, Reconciler, Settings, Watch};
-use hyperplane_testbed::ControlPlane;
+use hyperplane_testbed::{ControlPlane, Options};
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::{
     Api, Client, ResourceExt as _,
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
 };
-use running::{Running, clock};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
+
+use crate::running::{Running, clock};
 
 /// Parents at the start; each is edited, and every fifth deleted, while the server goes away.
 const PARENTS: usize = 200;
@@ -148,7 +146,7 @@ impl World {
                     "data": {"revision": "0"},
                 });
                 self.parents
-                    .create(&PostParams::default(), &serde_json::from_value(parent)?)
+                    .create(&PostParams::default(), &hyperplane_objects::read(&parent)?)
                     .await?;
                 Ok(())
             })
@@ -280,8 +278,9 @@ async fn contents(api: &Api<ConfigMap>) -> Result<BTreeMap<String, Option<BTreeM
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs a real control plane: cargo xtask test"]
 async fn nothing_is_lost_when_the_server_goes_away_under_load() -> Result<()> {
-    let control_plane = ControlPlane::shared().await?;
-    let world = World::new(control_plane).await?;
+    // Of its own: others would not survive that it is restarted.
+    let control_plane = ControlPlane::start(Options::default()).await?;
+    let world = World::new(&control_plane).await?;
     let running = world.start("first");
     world.create_parents().await?;
     for revision in 1..=RESTARTS {
@@ -305,7 +304,8 @@ async fn nothing_is_lost_when_the_server_goes_away_under_load() -> Result<()> {
 /// whose parent is gone: before a process starts, or while it runs.
 async fn orphans_are_swept(world: &World) -> Result<()> {
     let orphan = |name: &str| -> Result<ConfigMap> {
-        let parent = serde_json::from_value(json!({"metadata": {"name": name, "namespace": world.parent_namespace}}))?;
+        let parent =
+            hyperplane_objects::read(json!({"metadata": {"name": name, "namespace": world.parent_namespace}}))?;
         Ok(Copier {
             children: world.child_namespace.clone(),
         }

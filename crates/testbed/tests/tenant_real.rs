@@ -1,9 +1,6 @@
 //! Writes on behalf of a tenant on a real API server: made as the tenant's own service account, refused where it has no
 //! right, and not repeated by a fresh process although the server fills in defaults.
 
-#[path = "support/running.rs"]
-mod running;
-
 use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result, ensure};
@@ -18,10 +15,11 @@ use kube::{
     Api, Client, ResourceExt as _,
     api::{ListParams, PostParams},
 };
-use running::{Running, clock};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
+
+use crate::running::{Running, clock};
 
 /// How long the world may take to show what is waited for.
 const LIMIT: Duration = Duration::from_mins(1);
@@ -52,7 +50,7 @@ impl Reconciler for Tenant {
 }
 
 fn object<K: DeserializeOwned>(manifest: Value) -> K {
-    serde_json::from_value(manifest).expect("the manifests of this test are well-formed")
+    hyperplane_objects::read(manifest).expect("the manifests of this test are well-formed")
 }
 
 fn metadata(namespace: &str) -> Value {

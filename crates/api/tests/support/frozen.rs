@@ -47,8 +47,8 @@ impl Release {
         let default = read("");
         let custom = with_patch(default.clone(), &read(GATED));
         Self {
-            default: serde_json::from_value(default).unwrap(),
-            custom: serde_json::from_value(custom).unwrap(),
+            default: hyperplane_objects::read(&default).unwrap(),
+            custom: hyperplane_objects::read(&custom).unwrap(),
             version,
         }
     }

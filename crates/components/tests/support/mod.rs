@@ -81,7 +81,7 @@ pub fn control_plane(change: &Value) -> HostedControlPlane {
         },
     }));
     merge(&mut object, change);
-    serde_json::from_value(object).expect("the object is a control plane")
+    hyperplane_objects::read(&object).expect("the object is a control plane")
 }
 
 /// A management cluster with three zones.
@@ -337,7 +337,7 @@ pub fn settled_report(
         })
     };
     let status = json!({"conditions": [condition("Available"), condition("RolloutComplete")], "version": version});
-    serde_json::from_value(status).expect("it is a status")
+    hyperplane_objects::read(&status).expect("it is a status")
 }
 
 /// The published Services as a management cluster completes them: with addresses and ports.

@@ -20,6 +20,8 @@ fn cluster(version: &str) -> Value {
                 {"type": "Available", "status": "True"},
                 {"type": "Progressing", "status": "False"},
                 {"type": "Degraded", "status": "False"},
+                {"type": "ControlPlaneConnectionAvailable", "status": "True"},
+                {"type": "DataPlaneConnectionAvailable", "status": "True"},
             ],
             "version": history,
             "controlPlaneVersion": history,
@@ -78,7 +80,7 @@ fn what_is_missing_is_named() {
         change(&mut picture);
         until(&picture, &plan).join("\n")
     };
-    let cases: [(Change<'_>, Until, &str); 9] = [
+    let cases: [(Change<'_>, Until, &str); 10] = [
         (&|now| now.cluster = Value::Null, created, "the HostedCluster"),
         (
             &|now| now.components.clear(),
@@ -115,6 +117,11 @@ fn what_is_missing_is_named() {
             &|now| now.pools.get_mut("demo-batch").unwrap()["metadata"]["generation"] = json!(3),
             put_back,
             "it is about the spec before",
+        ),
+        (
+            &|now| now.cluster["status"]["conditions"][4]["status"] = json!("Unknown"),
+            put_back,
+            "HostedCluster: DataPlaneConnectionAvailable=Unknown",
         ),
     ];
     for (change, until, expected) in cases {

@@ -49,7 +49,7 @@ async fn no_identity_of_a_tenant_reads_or_writes_the_others_namespace() {
         assert!(is_forbidden(&everywhere.list(&ListParams::default()).await), "{role}");
         for namespace in [other, HOME, "kube-system"] {
             let maps: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
-            let map: ConfigMap = serde_json::from_value(json!({"metadata": {"name": "intruder"}})).unwrap();
+            let map: ConfigMap = hyperplane_objects::read(json!({"metadata": {"name": "intruder"}})).unwrap();
             assert!(
                 is_forbidden(&maps.create(&PostParams::default(), &map).await),
                 "{role} {namespace}"

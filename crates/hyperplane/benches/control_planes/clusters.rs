@@ -43,9 +43,9 @@ impl Clusters {
     /// Creates them all at once.
     pub async fn create(&self) -> Result<()> {
         let parameters = PostParams::default();
-        let namespace: Namespace = serde_json::from_value(json!({"metadata": {"name": NAMESPACE}}))?;
+        let namespace: Namespace = hyperplane_objects::read(json!({"metadata": {"name": NAMESPACE}}))?;
         Api::all(self.client.clone()).create(&parameters, &namespace).await?;
-        let secret: Secret = serde_json::from_value(json!({
+        let secret: Secret = hyperplane_objects::read(json!({
             "metadata": {"name": "pull-secret"},
             "stringData": {".dockerconfigjson": r#"{"auths": {}}"#},
             "type": "kubernetes.io/dockerconfigjson",
@@ -53,7 +53,7 @@ impl Clusters {
         let secrets: Api<Secret> = Api::namespaced(self.client.clone(), NAMESPACE);
         secrets.create(&parameters, &secret).await?;
         for number in 0..self.count {
-            let cluster: HostedCluster = serde_json::from_value(self.manifest(number))?;
+            let cluster: HostedCluster = hyperplane_objects::read(self.manifest(number))?;
             self.api().create(&parameters, &cluster).await?;
         }
         Ok(())

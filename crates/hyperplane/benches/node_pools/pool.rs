@@ -57,9 +57,9 @@ impl Pool {
     /// Creates the cluster of the pool, and waits until machines could join it.
     pub async fn create_cluster(&self) -> Result<()> {
         let parameters = PostParams::default();
-        let namespace: Namespace = serde_json::from_value(json!({"metadata": {"name": NAMESPACE}}))?;
+        let namespace: Namespace = hyperplane_objects::read(json!({"metadata": {"name": NAMESPACE}}))?;
         Api::all(self.client.clone()).create(&parameters, &namespace).await?;
-        let pull_secret: Secret = serde_json::from_value(json!({
+        let pull_secret: Secret = hyperplane_objects::read(json!({
             "metadata": {"name": "pull-secret"},
             "stringData": {".dockerconfigjson": r#"{"auths": {}}"#},
             "type": "kubernetes.io/dockerconfigjson",
@@ -67,7 +67,7 @@ impl Pool {
         let secrets: Api<Secret> = Api::namespaced(self.client.clone(), NAMESPACE);
         secrets.create(&parameters, &pull_secret).await?;
         let clusters: Api<HostedCluster> = Api::namespaced(self.client.clone(), NAMESPACE);
-        let cluster: HostedCluster = serde_json::from_value(cluster())?;
+        let cluster: HostedCluster = hyperplane_objects::read(cluster())?;
         clusters.create(&parameters, &cluster).await?;
         self.until("the cluster to be available", async || {
             let status = clusters.get(CLUSTER).await?.status;
@@ -80,7 +80,7 @@ impl Pool {
 
     /// Creates the pool.
     pub async fn create(&self) -> Result<()> {
-        let pool: NodePool = serde_json::from_value(self.manifest())?;
+        let pool: NodePool = hyperplane_objects::read(self.manifest())?;
         self.pools().create(&PostParams::default(), &pool).await?;
         Ok(())
     }

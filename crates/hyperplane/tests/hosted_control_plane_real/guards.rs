@@ -144,7 +144,7 @@ impl Guards {
     async fn install(&self, assets: [&str; 2]) -> Result<Policy> {
         let [policy, binding]: [Value; 2] = [serde_saphyr::from_str(assets[0])?, serde_saphyr::from_str(assets[1])?];
         for asset in [&policy, &binding] {
-            let asset: DynamicObject = serde_json::from_value(asset.clone())?;
+            let asset: DynamicObject = hyperplane_objects::read(asset)?;
             let objects = api(&self.manager, &asset)?;
             let parameters = PatchParams::apply("hosted-config");
             objects
@@ -251,7 +251,7 @@ fn object(version: &str, kind: &str, name: &str, mut fields: Value) -> Result<Dy
     fields["apiVersion"] = json!(version);
     fields["kind"] = json!(kind);
     fields["metadata"] = json!({"name": name});
-    Ok(serde_json::from_value(fields)?)
+    Ok(hyperplane_objects::read(fields)?)
 }
 
 fn resource(object: &DynamicObject) -> Result<ApiResource> {

@@ -195,7 +195,7 @@ impl Access {
             }},
         });
         let deployments: Api<k8s_openapi::api::apps::v1::Deployment> = Api::namespaced(self.client.clone(), "default");
-        let deployment = serde_json::from_value(deployment)?;
+        let deployment = hyperplane_objects::read(&deployment)?;
         deployments
             .create(&kube::api::PostParams::default(), &deployment)
             .await?;

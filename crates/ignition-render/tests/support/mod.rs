@@ -81,7 +81,7 @@ impl World {
 }
 
 pub fn configuration(value: Value) -> Option<ClusterConfiguration> {
-    serde_json::from_value(value).unwrap()
+    hyperplane_objects::read(value).unwrap()
 }
 
 /// Clusters whose payloads are recorded.

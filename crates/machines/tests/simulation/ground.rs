@@ -138,7 +138,7 @@ fn is_manager(line: &Value) -> bool {
 
 /// A right on kinds of the core group.
 pub fn rule(resources: &[&str], verbs: &[&str]) -> PolicyRule {
-    serde_json::from_value(json!({"apiGroups": [""], "resources": resources, "verbs": verbs})).unwrap()
+    hyperplane_objects::read(json!({"apiGroups": [""], "resources": resources, "verbs": verbs})).unwrap()
 }
 
 pub async fn create<K: Known>(client: &Client, namespace: Option<&str>, mut manifest: Value) {

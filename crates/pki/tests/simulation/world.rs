@@ -121,7 +121,7 @@ impl World {
             .into_iter()
             .find(|definition| definition["metadata"]["name"] == name)
             .unwrap();
-        let definition = serde_json::from_value(definition).unwrap();
+        let definition = hyperplane_objects::read(&definition).unwrap();
         api.create(&PostParams::default(), &definition).await.unwrap();
         self.settle().await;
     }

@@ -276,7 +276,7 @@ fn deletion_waits_for_the_cleanup_and_the_cleanup_for_the_children() {
     simulate(async || {
         let (world, _process) = running(&[("w", spec(3, "red"))]).await;
         let widget = id("widgets", "w");
-        let parsed: Widget = serde_json::from_value(world.get("widgets", "w")).unwrap();
+        let parsed: Widget = hyperplane_objects::read(world.get("widgets", "w")).unwrap();
         assert_eq!(parsed.metadata.finalizers.unwrap(), [crate::widget::FINALIZER]);
         world
             .server

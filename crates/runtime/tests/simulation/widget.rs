@@ -75,6 +75,8 @@ impl Resource for Widget {
     }
 }
 
+hyperplane_objects::kind!(Widget);
+
 /// Every run of the reconciler, for the tests.
 pub type Runs = Arc<Mutex<Vec<(Instant, String)>>>;
 

@@ -158,7 +158,7 @@ impl World {
                 complaints.push(format!("{key} is still being deleted"));
                 continue;
             }
-            let widget: Widget = serde_json::from_value(object.clone()).expect("all are repaired");
+            let widget: Widget = hyperplane_objects::read(object).expect("all are repaired");
             let namespace = widget.metadata.namespace.clone().unwrap_or_default();
             let tone = |name: &String| secrets[&format!("{namespace}/{name}")]["stringData"]["tone"].clone();
             let paint = match &widget.spec.palette {

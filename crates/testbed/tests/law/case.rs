@@ -119,7 +119,7 @@ impl Case {
 }
 
 fn object(manifest: Value) -> Result<DynamicObject> {
-    Ok(serde_json::from_value(manifest)?)
+    Ok(hyperplane_objects::read(manifest)?)
 }
 
 fn dry_run() -> PostParams {

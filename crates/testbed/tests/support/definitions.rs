@@ -40,7 +40,7 @@ pub async fn create(client: &Client, features: FeatureSet) -> Result<()> {
 pub async fn create_these(client: &Client, definitions: Vec<Value>) -> Result<()> {
     let api: Api<CustomResourceDefinition> = Api::all(client.clone());
     for definition in definitions {
-        let definition: CustomResourceDefinition = serde_json::from_value(definition)?;
+        let definition: CustomResourceDefinition = hyperplane_objects::read(&definition)?;
         let name = definition.name_any();
         api.create(&PostParams::default(), &definition)
             .await

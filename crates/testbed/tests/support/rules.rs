@@ -149,7 +149,7 @@ impl<'a> Scene<'a> {
         let existing = if case.when == When::Create {
             None
         } else {
-            let object: DynamicObject = serde_json::from_value(given.clone())?;
+            let object: DynamicObject = hyperplane_objects::read(&given)?;
             let created = api
                 .create(&PostParams::default(), &object)
                 .await
@@ -184,7 +184,7 @@ impl<'a> Scene<'a> {
             Some(existing) => serde_json::to_value(existing).map_err(kube::Error::SerdeError)?,
         };
         merge(&mut manifest, change);
-        let object: DynamicObject = serde_json::from_value(manifest).map_err(kube::Error::SerdeError)?;
+        let object: DynamicObject = hyperplane_objects::read(&manifest).map_err(kube::Error::SerdeError)?;
         let name = object.metadata.name.clone().unwrap_or_default();
         match self.case.when {
             When::Create => self.api.create(&dry_run, &object).await,

@@ -190,7 +190,7 @@ fn begin(client: &Client, settings: &TwinSettings) -> (CancellationToken, Networ
 
 /// An object of its fields.
 pub(crate) fn from<K: DeserializeOwned>(value: Value) -> K {
-    serde_json::from_value(value).unwrap()
+    hyperplane_objects::read(value).unwrap()
 }
 
 /// Whether a pod serves.

@@ -61,9 +61,9 @@ impl Ground {
     pub async fn workload(&self) {
         let client = self.hosted("one").await;
         let api: Api<Deployment> = Api::namespaced(client, "default");
-        let deployment = serde_json::from_value(workload(2)).unwrap();
+        let deployment = hyperplane_objects::read(workload(2)).unwrap();
         api.create(&PostParams::default(), &deployment).await.unwrap();
-        let budget = serde_json::from_value(budget(1)).unwrap();
+        let budget = hyperplane_objects::read(budget(1)).unwrap();
         self.budgets()
             .await
             .create(&PostParams::default(), &budget)

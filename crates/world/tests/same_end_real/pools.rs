@@ -245,6 +245,6 @@ async fn create<K>(api: &Api<K>, manifest: Value)
 where
     K: Resource + Clone + Debug + Serialize + DeserializeOwned,
 {
-    let object = serde_json::from_value(manifest).unwrap();
+    let object = hyperplane_objects::read(manifest).unwrap();
     api.create(&PostParams::default(), &object).await.unwrap();
 }

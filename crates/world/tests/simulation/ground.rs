@@ -234,7 +234,7 @@ impl Ground {
         K: Resource<DynamicType = ()> + Clone + Debug + Serialize + DeserializeOwned,
         K::Scope: Reachable<K>,
     {
-        let object = serde_json::from_value(manifest).unwrap();
+        let object = hyperplane_objects::read(manifest).unwrap();
         self.api(namespace)
             .create(&PostParams::default(), &object)
             .await

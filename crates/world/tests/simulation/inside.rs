@@ -78,12 +78,12 @@ async fn a_cluster_that_goes_removes_what_it_made_outside_of_itself() {
         "spec": {"type": "LoadBalancer", "ports": [{"port": 80}]}});
     let internal = json!({"metadata": {"name": "internal"}, "spec": {"ports": [{"port": 80}]}});
     for service in [balanced, internal] {
-        let service = serde_json::from_value(service).unwrap();
+        let service = hyperplane_objects::read(&service).unwrap();
         services.create(&PostParams::default(), &service).await.unwrap();
     }
     let claim = |name: &str| -> PersistentVolumeClaim {
         let spec = json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}});
-        serde_json::from_value(json!({"metadata": {"name": name}, "spec": spec})).unwrap()
+        hyperplane_objects::read(json!({"metadata": {"name": name}, "spec": spec})).unwrap()
     };
     claims.create(&PostParams::default(), &claim("data")).await.unwrap();
     ground.delete("one").await;
@@ -121,7 +121,7 @@ async fn nodes_without_a_network_plugin_are_told_what_to_install() {
     let operators = ground.start().await;
     settled(&ground, "1.36.4", &json!({})).await;
     let nodes: Api<Node> = Api::all(ground.hosted("one").await);
-    let node: Node = serde_json::from_value(json!({"metadata": {"name": "worker"}})).unwrap();
+    let node: Node = hyperplane_objects::read(json!({"metadata": {"name": "worker"}})).unwrap();
     nodes.create(&PostParams::default(), &node).await.unwrap();
     let message = "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady";
     let ready = json!({"type": "Ready", "status": "False", "reason": "KubeletNotReady", "message": message,

@@ -179,7 +179,7 @@ type Need<'a> = (&'a str, &'a str, &'a str, &'a str, &'a str);
 async fn may(client: &Client, (group, resource, subresource, verb, name): Need<'_>) -> bool {
     let attributes =
         json!({"group": group, "resource": resource, "subresource": subresource, "verb": verb, "name": name});
-    let review = serde_json::from_value(json!({"spec": {"resourceAttributes": attributes}})).unwrap();
+    let review = hyperplane_objects::read(json!({"spec": {"resourceAttributes": attributes}})).unwrap();
     let reviews: Api<SelfSubjectAccessReview> = Api::all(client.clone());
     let review = reviews.create(&PostParams::default(), &review).await.unwrap();
     review.status.unwrap().allowed

@@ -1,0 +1,8 @@
+//! Values in, values out: one target, because each costs a link.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod golden;
+mod properties;
+mod refusals;
+mod support;
