@@ -12,8 +12,8 @@ pub(crate) const DEFAULT_SEEDS: u64 = 20_000;
 
 /// The package, the target and the test.
 const PACKAGE: &str = "hyperplane-testbed";
-const TARGET: &str = "law_real";
-const TEST: &str = "soak_of_the_law";
+const TARGET: &str = "real";
+const TEST: &str = "law_real::soak_of_the_law";
 /// Tell the test where the definitions are, how many seeds to try, and from which on.
 const PUBLISHED: &str = "HYPERPLANE_LAW_PUBLISHED";
 const SEEDS: &str = "HYPERPLANE_SOAK_SEEDS";

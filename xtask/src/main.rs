@@ -9,6 +9,7 @@ mod bless;
 mod image;
 mod kube_assets;
 mod law;
+mod needs;
 mod planted;
 mod process;
 mod soak;
@@ -38,7 +39,7 @@ enum Task {
         version: Option<Version>,
     },
     /// Format check, lints and all tests, those on a real control plane included
-    Test,
+    Test(test_run::Choice),
     /// Run the long random tests in full
     Soak {
         /// How many seeds each of them tries
@@ -79,7 +80,7 @@ enum Task {
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().task {
         Task::KubeAssets { version } => kube_assets::run(version).map(|()| true),
-        Task::Test => test_run::run(),
+        Task::Test(choice) => test_run::run(&choice),
         Task::Soak { seeds } => soak::run(seeds),
         Task::Planted { seeds, only } => planted::run(seeds, only.as_deref()),
         Task::Law {

@@ -17,8 +17,9 @@ pub(crate) fn run(seeds: u64) -> Result<bool> {
     let mut soaks = 0;
     let mut failed = 0;
     let mut cargo = workspace::cargo();
+    cargo.args(["test", "--workspace"]);
     workspace::build_for_speed(&mut cargo, &workspace::log_directory()?.join("soak"));
-    for binary in test_run::build(cargo)? {
+    for binary in test_run::build(&mut cargo)? {
         for name in binary.soaks()? {
             soaks += 1;
             println!("{}: {name}, {seeds} seeds", binary.label());

@@ -9,6 +9,13 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+/// The machine of images. glibc and not musl: its resolver follows `search` and `ndots` of a pod's resolv.conf as every
+/// other pod does.
+pub(crate) const IMAGE_TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// Puts the C library inside.
+pub(crate) const STATIC: &str = "-C target-feature=+crt-static";
+
 /// The root of the work tree, which lies above this package.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -31,8 +38,17 @@ pub(crate) fn build_for_speed<'a>(command: &'a mut Command, target: &Path) -> &'
         .env("CARGO_TARGET_DIR", target)
 }
 
-/// The build directory.
-pub(crate) fn target_directory() -> Result<PathBuf> {
+/// Lets cargo build for the machine that images are made for, as their programs are linked: without libraries. The image
+/// of the test run is then made of what was built for the tests. Elsewhere nothing changes, and images are built apart.
+pub(crate) fn build_for_images(command: &mut Command) -> &mut Command {
+    if cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
+        command.args(["--target", IMAGE_TARGET]);
+    }
+    command.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS", STATIC)
+}
+
+/// What cargo knows of the workspace, without what it depends on.
+pub(crate) fn metadata() -> Result<Value> {
     let output = cargo()
         .args(["metadata", "--format-version=1", "--no-deps"])
         .output()
@@ -42,7 +58,12 @@ pub(crate) fn target_directory() -> Result<PathBuf> {
         "cargo metadata: {}",
         String::from_utf8_lossy(&output.stderr)
     );
-    let metadata: Value = serde_json::from_slice(&output.stdout).context("reading cargo metadata")?;
+    serde_json::from_slice(&output.stdout).context("reading cargo metadata")
+}
+
+/// The build directory.
+pub(crate) fn target_directory() -> Result<PathBuf> {
+    let metadata = metadata()?;
     let target = metadata["target_directory"]
         .as_str()
         .context("cargo metadata names no target directory")?;

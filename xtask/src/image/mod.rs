@@ -10,7 +10,7 @@ use std::{fs, path::PathBuf, time::Instant};
 use anyhow::{Context, Result};
 use clap::Args;
 
-use self::{archive::archive, content::Image};
+use self::{archive::archive, build::Facts, content::Image};
 use crate::workspace;
 
 /// Where the archive goes below the build directory, if it is not said.
@@ -22,6 +22,9 @@ pub(crate) struct How {
     /// Take the debug profile, which is built in a fraction of the time
     #[arg(long)]
     debug: bool,
+    /// Take this program, which needs no library, and build none
+    #[arg(long, value_name = "FILE", conflicts_with = "debug")]
+    binary: Option<PathBuf>,
     /// Where the archive goes [default: hyperplane-image.tar in the build directory]
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -31,9 +34,13 @@ pub(crate) struct How {
 pub(crate) fn run(how: &How) -> Result<()> {
     let start = Instant::now();
     let target = workspace::target_directory()?;
-    let built = build::run(&target, how.debug)?;
-    let binary = fs::read(&built.binary).with_context(|| format!("reading {}", built.binary.display()))?;
-    let image = Image::of_version(&built.version, binary, built.capabilities()?);
+    let path = match &how.binary {
+        Some(path) => path.clone(),
+        None => build::run(&target, how.debug)?,
+    };
+    let facts = Facts::read(&path)?;
+    let binary = fs::read(&path).with_context(|| format!("reading {}", path.display()))?;
+    let image = Image::of_version(&facts.version, binary, facts.capabilities);
     let bytes = archive(&image)?;
     let output = how.output.clone().unwrap_or_else(|| target.join(OUTPUT));
     fs::write(&output, &bytes).with_context(|| format!("writing {}", output.display()))?;

@@ -8,46 +8,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-/// What a test stands on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Ground {
-    /// The tools' own findings: format and lints.
-    Checks,
-    /// Values in, values out.
-    Pure,
-    /// A whole system on virtual time.
-    Simulation,
-    /// Real servers.
-    Real,
-    /// Examples in the documentation.
-    Doc,
-}
-
-impl Ground {
-    /// All of them, in the order of the summary.
-    pub(crate) const ALL: [Self; 5] = [Self::Checks, Self::Pure, Self::Simulation, Self::Real, Self::Doc];
-
-    /// The word for it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Checks => "checks",
-            Self::Pure => "pure",
-            Self::Simulation => "simulation",
-            Self::Real => "real",
-            Self::Doc => "doc",
-        }
-    }
-
-    fn of_target(name: &str) -> Self {
-        if name.ends_with("_real") {
-            Self::Real
-        } else if name.ends_with("_simulation") {
-            Self::Simulation
-        } else {
-            Self::Pure
-        }
-    }
-}
+use super::ground::Ground;
 
 /// A test binary that was built.
 #[derive(Debug, PartialEq, Eq)]
@@ -66,8 +27,9 @@ impl Binary {
             let message: Value = serde_json::from_str(line).context("reading cargo's messages")?;
             binaries.extend(Self::of_message(&message));
         }
-        // Quick ones first, so that a plain mistake shows early.
-        binaries.sort_by_key(|binary: &Self| (binary.ground, binary.label()));
+        // Long ones first, so that none is left alone at the end while a core has nothing to do.
+        let is_short = |binary: &Self| binary.ground != Ground::Simulation && !binary.has_sockets();
+        binaries.sort_by_key(|binary| (is_short(binary), binary.ground, binary.label()));
         Ok(binaries)
     }
 
@@ -78,7 +40,7 @@ impl Binary {
         let target = message["target"]["name"].as_str()?;
         Some(Self {
             executable: message["executable"].as_str()?.into(),
-            ground: Ground::of_target(target),
+            ground: Ground::from_target(target),
             package_directory: Path::new(message["manifest_path"].as_str()?).parent()?.to_owned(),
             target: target.to_owned(),
         })
@@ -97,6 +59,18 @@ impl Binary {
             .current_dir(&self.package_directory)
             .env("CARGO_MANIFEST_DIR", &self.package_directory);
         command
+    }
+
+    /// Whether its tests are of programs over sockets.
+    pub(crate) fn has_sockets(&self) -> bool {
+        self.target.rsplit('_').next() == Some("sockets")
+    }
+
+    /// A program that was built beside it, if it was.
+    pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
+        // Test binaries are in a directory `deps` beside the programs.
+        let program = self.executable.parent()?.parent()?.join(name);
+        program.is_file().then_some(program)
     }
 
     /// Its soaks: tests that are ignored by default and have `soak` in their name.
@@ -134,14 +108,14 @@ mod tests {
         let binaries = Binary::read_all(MESSAGES).unwrap();
         let seen: Vec<_> = binaries.iter().map(|it| (it.ground, it.label())).collect();
         let expected = [
-            (Ground::Pure, "api: hyperplane_api"),
             (Ground::Simulation, "runtime: runner_simulation"),
+            (Ground::Pure, "api: hyperplane_api"),
             (Ground::Real, "testbed: crds_real"),
         ];
         assert_eq!(seen, expected.map(|(ground, label)| (ground, label.to_owned())));
-        assert_eq!(binaries[0].executable, Path::new("/w/target/hyperplane_api-1"));
+        assert_eq!(binaries[1].executable, Path::new("/w/target/hyperplane_api-1"));
         assert_eq!(
-            binaries[0].command().get_current_dir(),
+            binaries[1].command().get_current_dir(),
             Some(Path::new("/w/crates/api"))
         );
     }

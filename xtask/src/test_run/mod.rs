@@ -2,31 +2,104 @@
 //! of a server, and the last line of its output is always the count.
 
 mod binaries;
+mod changed;
+mod ground;
+mod lanes;
 mod outcome;
 mod summary;
 
 use std::{
+    collections::BTreeSet,
     path::Path,
     process::{Command, Stdio},
+    thread,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result, ensure};
+use clap::Args;
 use hyperplane_testbed::assets::{Environment, KUBERNETES_VERSION};
 
 pub(crate) use self::binaries::Binary;
-use self::{binaries::Ground, outcome::Outcome};
-use crate::{kube_assets, process, workspace};
+use self::{ground::Ground, outcome::Outcome};
+use crate::{kube_assets, needs, process, workspace};
 
-/// How long one binary may take before it counts as hung; the whole run has an hour and a quarter.
+/// How long one binary may take before it counts as hung: half of the budget, on a machine that is half as fast.
 const BINARY_LIMIT: Duration = Duration::from_mins(30);
 
 /// How much of a failed binary's output is shown; all of it is in its log.
 const SHOWN_BYTES: usize = 256 * 1024;
 
-/// Runs everything and says whether all went well. Whatever goes wrong becomes a failure in the count.
-pub(crate) fn run() -> Result<bool> {
+/// Tests over sockets that run at a time in one binary.
+const SOCKET_TESTS: usize = 4;
+
+/// Tells the test of the image which program to put into it.
+const IMAGE_BINARY: &str = "HYPERPLANE_IMAGE_BINARY";
+
+/// What is tested.
+#[derive(Args)]
+pub(crate) struct Choice {
+    /// Only what changed and what depends on it, without real servers
+    #[arg(long)]
+    quick: bool,
+    /// With --quick: what counts as changed is what differs from this revision
+    #[arg(long, default_value = "HEAD", requires = "quick")]
+    since: String,
+}
+
+/// Runs what was chosen and says whether all went well. Whatever goes wrong becomes a failure in the count.
+pub(crate) fn run(choice: &Choice) -> Result<bool> {
+    let start = Instant::now();
+    needs::check(!choice.quick)?;
     let logs = workspace::log_directory()?;
+    let (outcomes, soaks) = if choice.quick {
+        let packages = changed::packages(&choice.since)?;
+        if packages.is_empty() {
+            println!("nothing changed since {} that a test could tell", choice.since);
+        }
+        (run_quick(&packages, &logs), 0)
+    } else {
+        run_everything(&logs)
+    };
+    println!("\n{}", summary::render(&outcomes, soaks, start.elapsed()));
+    Ok(outcomes.iter().all(Outcome::is_success))
+}
+
+/// Format, lints and tests of packages that need nothing but Rust.
+fn run_quick(packages: &BTreeSet<String>, logs: &Path) -> Vec<Outcome> {
+    let mut outcomes = vec![check("format", || run_cargo(&["fmt", "--all", "--check"]))];
+    if packages.is_empty() {
+        return outcomes;
+    }
+    let selected: Vec<&str> = packages.iter().flat_map(|name| ["--package", name]).collect();
+    outcomes.push(check("lints", || {
+        run_cargo(
+            &[
+                &["clippy", "--all-targets"],
+                selected.as_slice(),
+                &["--", "-D", "warnings"],
+            ]
+            .concat(),
+        )
+    }));
+    let mut binaries = Vec::new();
+    outcomes.push(check("build", || {
+        let mut cargo = workspace::cargo();
+        cargo.args(["test"]).args(&selected);
+        binaries = build(&mut cargo)?;
+        binaries.retain(|binary| !binary.ground.needs_servers());
+        Ok(())
+    }));
+    outcomes.extend(run_binaries(binaries, |binary| {
+        let mut command = binary.command();
+        threads(binary, &mut command);
+        run_tests(&mut command, binary.ground, &binary.label(), logs, Skipped::Allowed)
+    }));
+    outcomes
+}
+
+/// Everything, and how many soaks were left out.
+fn run_everything(logs: &Path) -> (Vec<Outcome>, usize) {
     let mut outcomes = vec![
         check("format", || run_cargo(&["fmt", "--all", "--check"])),
         check("lints", || {
@@ -36,36 +109,42 @@ pub(crate) fn run() -> Result<bool> {
     ];
     let mut binaries = Vec::new();
     outcomes.push(check("build", || {
-        binaries = build(workspace::cargo())?;
+        let mut cargo = workspace::cargo();
+        cargo.args(["test", "--workspace"]);
+        binaries = build(workspace::build_for_images(&mut cargo))?;
         Ok(())
     }));
-    let mut soaks = 0;
-    for binary in &binaries {
-        let left_out = binary.soaks().unwrap_or_else(|error| {
-            // The same trouble fails the run of the binary below.
-            println!("{error:#}");
-            Vec::new()
-        });
-        soaks += left_out.len();
-        let mut command = all_but(binary, &left_out);
-        outcomes.push(run_tests(&mut command, binary.ground, &binary.label(), &logs));
+    if binaries.is_empty() {
+        return (outcomes, 0);
     }
-    if !binaries.is_empty() {
-        outcomes.push(run_doc_tests(&logs));
-    }
-    println!("\n{}", summary::render(&outcomes, soaks));
-    Ok(outcomes.iter().all(Outcome::is_success))
+    let soaks: Vec<String> = binaries.iter().flat_map(soaks_of).collect();
+    outcomes.extend(run_binaries(binaries, |binary| {
+        let mut command = all_but(binary, &soaks_of(binary));
+        threads(binary, &mut command);
+        run_tests(&mut command, binary.ground, &binary.label(), logs, Skipped::Wrong)
+    }));
+    outcomes.push(run_doc_tests(logs));
+    (outcomes, soaks.len())
 }
 
-/// Builds all test binaries by a cargo and lists them.
-pub(crate) fn build(mut cargo: Command) -> Result<Vec<Binary>> {
+/// Runs binaries beside each other, as far as the cores go.
+fn run_binaries(binaries: Vec<Binary>, work: impl Fn(&Binary) -> Outcome + Sync) -> Vec<Outcome> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    lanes::run(binaries, cores, |binary| binary.ground.waits(), work)
+}
+
+fn soaks_of(binary: &Binary) -> Vec<String> {
+    binary.soaks().unwrap_or_else(|error| {
+        // The same trouble fails the run of the binary.
+        println!("{error:#}");
+        Vec::new()
+    })
+}
+
+/// Builds the test binaries that a `cargo test` selects, and lists them.
+pub(crate) fn build(cargo: &mut Command) -> Result<Vec<Binary>> {
     let output = cargo
-        .args([
-            "test",
-            "--workspace",
-            "--no-run",
-            "--message-format=json-render-diagnostics",
-        ])
+        .args(["--no-run", "--message-format=json-render-diagnostics"])
         .stderr(Stdio::inherit())
         .output()
         .context("running cargo")?;
@@ -81,7 +160,7 @@ fn check(label: &str, work: impl FnOnce() -> Result<()>) -> Outcome {
     if let Err(error) = &result {
         println!("{error:#}");
     }
-    let outcome = Outcome::of_check(result.is_ok(), start.elapsed());
+    let outcome = Outcome::of_check(label, result.is_ok(), start.elapsed());
     report(outcome.ground.name(), label, &outcome);
     outcome
 }
@@ -110,28 +189,72 @@ fn all_but(binary: &Binary, soaks: &[String]) -> Command {
     for soak in soaks {
         command.args(["--skip", soak]);
     }
+    if let Some(program) = binary.program("hyperplane") {
+        command.env(IMAGE_BINARY, program);
+    }
     command
 }
 
 fn run_doc_tests(logs: &Path) -> Outcome {
     let mut command = workspace::cargo();
     command.args(["test", "--workspace", "--doc"]);
-    run_tests(&mut command, Ground::Doc, "examples in documentation", logs)
+    workspace::build_for_images(&mut command);
+    run_tests(
+        &mut command,
+        Ground::Doc,
+        "examples in documentation",
+        logs,
+        Skipped::Wrong,
+    )
 }
 
-fn run_tests(command: &mut Command, ground: Ground, label: &str, logs: &Path) -> Outcome {
+/// What a test that was left out means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Skipped {
+    /// It needs what this run does without.
+    Allowed,
+    /// It should have run.
+    Wrong,
+}
+
+/// How many tests of a binary run at a time. Binaries that compute run beside each other, one to a core; programs over
+/// sockets wait for each other more than they compute.
+fn threads(binary: &Binary, command: &mut Command) {
+    let threads = match binary.ground {
+        ground if ground.waits() => return,
+        _ if binary.has_sockets() => SOCKET_TESTS,
+        _ => 1,
+    };
+    command.arg(format!("--test-threads={threads}"));
+}
+
+fn run_tests(command: &mut Command, ground: Ground, label: &str, logs: &Path, skipped: Skipped) -> Outcome {
     let log = logs.join(format!("{}.log", label.replace(": ", "-").replace(' ', "-")));
+    if ground != Ground::Doc {
+        tell_times(command);
+    }
     let (output, is_success, elapsed) = match process::run(command, label, &log, BINARY_LIMIT) {
         Ok(finished) => (finished.output.clone(), finished.is_success(), finished.elapsed),
         Err(error) => (format!("{error:#}"), false, Duration::ZERO),
     };
-    let outcome = Outcome::of_output(ground, &output, is_success, elapsed);
+    let mut outcome = Outcome::of_output(label, ground, &output, is_success, elapsed);
+    if skipped == Skipped::Allowed {
+        outcome.counts.skipped = 0;
+    }
     report(ground.name(), label, &outcome);
     if !outcome.is_success() {
         println!("{}", shown(&output));
         println!("all of it: {}", log.display());
     }
     outcome
+}
+
+/// Has a test binary say how long each test took. The flag is not stable yet, and the variable is how stable binaries are
+/// told that this is known; the line that is read is checked, so without it only the times would be missing.
+fn tell_times(command: &mut Command) {
+    command
+        .env("RUSTC_BOOTSTRAP", "1")
+        .args(["-Zunstable-options", "--report-time"]);
 }
 
 fn report(ground: &str, label: &str, outcome: &Outcome) {

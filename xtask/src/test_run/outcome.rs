@@ -2,7 +2,7 @@
 
 use std::{iter::Sum, time::Duration};
 
-use super::binaries::Ground;
+use super::ground::Ground;
 
 /// How many tests went which way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,10 +23,21 @@ impl Sum for Counts {
     }
 }
 
+/// How long one test took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TestTime {
+    pub(crate) name: String,
+    pub(crate) elapsed: Duration,
+}
+
 /// What came of one step of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
+    /// The step, for people.
+    pub(crate) label: String,
     pub(crate) ground: Ground,
+    /// Its tests, as far as they say how long they took.
+    pub(crate) tests: Vec<TestTime>,
     pub(crate) counts: Counts,
     pub(crate) elapsed: Duration,
     /// What is wrong beyond what the tests themselves say.
@@ -35,14 +46,16 @@ pub(crate) struct Outcome {
 
 impl Outcome {
     /// A check that stands or falls as a whole.
-    pub(crate) fn of_check(is_success: bool, elapsed: Duration) -> Self {
+    pub(crate) fn of_check(label: &str, is_success: bool, elapsed: Duration) -> Self {
         let counts = Counts {
             passed: is_success.into(),
             failed: (!is_success).into(),
             skipped: 0,
         };
         Self {
+            label: label.to_owned(),
             ground: Ground::Checks,
+            tests: Vec::new(),
             counts,
             elapsed,
             complaint: None,
@@ -51,18 +64,20 @@ impl Outcome {
 
     /// What the output of test binaries amounts to. A run that went wrong without naming a failed test still counts
     /// as one failure, and so does a binary for real servers that tests nothing.
-    pub(crate) fn of_output(ground: Ground, output: &str, is_success: bool, elapsed: Duration) -> Self {
+    pub(crate) fn of_output(label: &str, ground: Ground, output: &str, is_success: bool, elapsed: Duration) -> Self {
         let mut counts: Counts = output.lines().filter_map(read_result).sum();
         let complaint = if !is_success && counts.failed == 0 {
             Some("it ended without a result")
-        } else if ground == Ground::Real && counts.passed + counts.failed == 0 {
+        } else if ground.needs_servers() && counts.passed + counts.failed == 0 {
             Some("it holds no tests")
         } else {
             None
         };
         counts.failed += u64::from(complaint.is_some());
         Self {
+            label: label.to_owned(),
             ground,
+            tests: output.lines().filter_map(read_time).collect(),
             counts,
             elapsed,
             complaint,
@@ -89,6 +104,16 @@ fn read_result(line: &str) -> Option<Counts> {
     })
 }
 
+/// Reads a line like `test queue::order ... ok <0.012s>`.
+fn read_time(line: &str) -> Option<TestTime> {
+    let (name, rest) = line.strip_prefix("test ")?.split_once(" ... ")?;
+    let seconds: f64 = rest.rsplit_once('<')?.1.strip_suffix("s>")?.parse().ok()?;
+    Some(TestTime {
+        name: name.to_owned(),
+        elapsed: Duration::try_from_secs_f64(seconds).ok()?,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,7 +124,7 @@ mod tests {
     const EMPTY: &str = "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s";
 
     fn outcome(ground: Ground, output: &str, is_success: bool) -> Outcome {
-        Outcome::of_output(ground, output, is_success, Duration::ZERO)
+        Outcome::of_output("step", ground, output, is_success, Duration::ZERO)
     }
 
     #[test]
@@ -153,5 +178,16 @@ mod tests {
             (outcome.counts.failed, outcome.complaint),
             (1, Some("it holds no tests"))
         );
+    }
+
+    #[test]
+    fn times_are_read_where_they_are_told() {
+        let output = "test a::b ... ok <0.250s>\ntest c ... FAILED <1.5s>\ntest d ... ok\ntest e ... ok <x>\n";
+        let times = outcome(Ground::Pure, output, true).tests;
+        let times: Vec<_> = times
+            .iter()
+            .map(|time| (time.name.as_str(), time.elapsed.as_millis()))
+            .collect();
+        assert_eq!(times, [("a::b", 250), ("c", 1_500)]);
     }
 }

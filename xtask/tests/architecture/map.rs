@@ -21,6 +21,7 @@ pub(crate) enum Layer {
 /// Every crate of the workspace, those that the design names but that have no content yet included.
 pub(crate) const CRATES: &[(&str, Layer)] = &[
     ("hyperplane-api", Layer::Types),
+    ("hyperplane-objects", Layer::Types),
     ("hyperplane-access", Layer::Domain),
     ("hyperplane-components", Layer::Domain),
     ("hyperplane-ignition-render", Layer::Domain),
