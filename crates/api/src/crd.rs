@@ -83,7 +83,7 @@ fn version(kind: &KindDefinition, features: FeatureSet) -> Value {
     if !kind.columns.is_empty() {
         version["additionalPrinterColumns"] = kind.columns.iter().map(printer_column).collect();
     }
-    if kind.status.is_some() && kind.status_subresource {
+    if kind.has_status && kind.status_subresource {
         version["subresources"] = subresources(kind);
     }
     version
@@ -122,10 +122,9 @@ fn root_schema(kind: &KindDefinition, features: FeatureSet) -> Value {
         },
         "kind": {"type": "string", "description": "The kind of this object."},
         "metadata": {"type": "object"},
-        "spec": (kind.spec)(features),
     });
-    if let Some(status) = kind.status {
-        properties["status"] = status(features);
+    for (part, schema) in kind.structural_schemas(features) {
+        properties[part] = schema;
     }
     let mut root = json!({
         "type": "object",

@@ -2,6 +2,18 @@
 //!
 //! This crate does no I/O. A kind is one file: its declaration, its structures, their bounds and rules.
 
+#![cfg_attr(
+    not(test),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "attributes of schemas have an effect in tests only, where these lints find what is superfluous"
+    )
+)]
+
+#[cfg(test)]
+mod schema_files;
+
 pub mod audit_log_persistence;
 pub mod certificates;
 pub mod cluster_api;

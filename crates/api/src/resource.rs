@@ -5,9 +5,9 @@
 //! that a root carries rules, so the kinds of this product are declared here.
 
 use hyperplane_objects::Kind;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::schema::{FeatureGate, FeatureSet, Rule};
+use crate::schema::{FeatureGate, FeatureSet, Rule, structural};
 
 /// Whether objects of a kind live in a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,10 +104,13 @@ pub struct KindDefinition {
     pub spec_required: bool,
     /// Rules on the object as a whole.
     pub rules: fn() -> Vec<Rule>,
-    /// The schema of the spec.
-    pub spec: fn(FeatureSet) -> Value,
-    /// The schema of the status, where the kind has one.
-    pub status: Option<fn(FeatureSet) -> Value>,
+    /// The schemas of spec and status as they are derived, as JSON: the file of the kind in `schemas/`.
+    pub schemas: &'static str,
+    /// Derives what the file has to say.
+    #[cfg(test)]
+    pub(crate) derive_schemas: fn() -> Value,
+    /// Whether the kind has a status.
+    pub has_status: bool,
     /// Whether the status is a subresource.
     pub status_subresource: bool,
     /// Reads a document as this kind and writes it again: what a controller of this release keeps of it.
@@ -132,8 +135,10 @@ impl KindDefinition {
             description: "",
             spec_required: false,
             rules: Vec::new,
-            spec: |_| Value::Null,
-            status: None,
+            schemas: "{}",
+            #[cfg(test)]
+            derive_schemas: || Value::Null,
+            has_status: false,
             status_subresource: true,
             round_trip: |document| Ok(document.clone()),
         }
@@ -142,6 +147,16 @@ impl KindDefinition {
     /// The name of the definition: plural and group.
     pub fn name(&self) -> String {
         format!("{}.{}", self.plural, self.group)
+    }
+
+    /// The structural schemas of spec and status that a feature set publishes, by these names.
+    pub(crate) fn structural_schemas(&self, features: FeatureSet) -> Map<String, Value> {
+        let schemas: Map<String, Value> =
+            serde_json::from_str(self.schemas).expect("a test compares the file with what is derived");
+        let published = schemas.into_iter();
+        published
+            .map(|(part, derived)| (part, structural(derived, features)))
+            .collect()
     }
 }
 
@@ -251,8 +266,15 @@ macro_rules! custom_resource {
                         scope: $crate::resource::Scope::$scope,
                         description: concat!($($doc),+),
                         spec_required: $crate::resource::custom_resource!(@required $presence),
-                        spec: $crate::schema::structural::<$spec>,
-                        $(status: Some($crate::schema::structural::<$status>),)?
+                        schemas: include_str!(concat!(
+                            env!("CARGO_MANIFEST_DIR"), "/schemas/", $plural, ".", $group, ".json"
+                        )),
+                        #[cfg(test)]
+                        derive_schemas: || serde_json::json!({
+                            "spec": $crate::schema::derived::<$spec>(),
+                            $("status": $crate::schema::derived::<$status>(),)?
+                        }),
+                        $(has_status: $crate::resource::custom_resource!(@present $status),)?
                         round_trip: $crate::resource::round_trip::<$name>,
                         ..$crate::resource::KindDefinition::blank()
                     }
@@ -330,6 +352,7 @@ macro_rules! custom_resource {
             }
         }
     };
+    (@present $status:ty) => { true };
     (@scope Namespaced) => { kube::core::NamespaceResourceScope };
     (@scope Cluster) => { kube::core::ClusterResourceScope };
     (@required required) => { true };

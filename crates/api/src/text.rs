@@ -102,6 +102,7 @@ macro_rules! string_enum {
             }
         }
 
+        #[cfg(test)]
         impl schemars::JsonSchema for $name {
             fn inline_schema() -> bool {
                 true
@@ -199,6 +200,7 @@ macro_rules! string_type {
             }
         }
 
+        #[cfg(test)]
         impl schemars::JsonSchema for $name {
             fn inline_schema() -> bool {
                 true

@@ -22,6 +22,7 @@ pub(crate) enum Layer {
 pub(crate) const CRATES: &[(&str, Layer)] = &[
     ("hyperplane-api", Layer::Types),
     ("hyperplane-objects", Layer::Types),
+    ("hyperplane-schema-attributes", Layer::Types),
     ("hyperplane-access", Layer::Domain),
     ("hyperplane-components", Layer::Domain),
     ("hyperplane-ignition-render", Layer::Domain),

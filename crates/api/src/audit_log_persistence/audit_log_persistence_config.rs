@@ -1,13 +1,12 @@
 //! AuditLogPersistenceConfig: audit logs of hosted API servers on volumes, with snapshots after a crash.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     common::{ConditionSchema, GoDuration, Quantity},
     resource::custom_resource,
-    schema::{list_map, pattern, rule},
+    schema::{JsonSchema, list_map, pattern, rule},
 };
 
 custom_resource! {

@@ -1,13 +1,12 @@
 //! CertificateRevocationRequest: the end of every break-glass certificate of one signer.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     common::{ConditionSchema, LocalObjectReference, TimeSchema},
     resource::custom_resource,
-    schema::{immutable, list_map},
+    schema::{JsonSchema, immutable, list_map},
     text::string_enum,
 };
 

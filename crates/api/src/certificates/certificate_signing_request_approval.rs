@@ -1,9 +1,8 @@
 //! CertificateSigningRequestApproval in the group of certificates.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::resource::custom_resource;
+use crate::{resource::custom_resource, schema::JsonSchema};
 
 custom_resource! {
     /// Consent to a CertificateSigningRequest of the same name. That the object exists is all it says.

@@ -1,6 +1,5 @@
 //! Cluster: which objects make one Kubernetes cluster, its networks and its address.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -10,7 +9,7 @@ use super::{
 use crate::{
     common::OpenObject,
     resource::{column, custom_resource},
-    schema::{atomic, list_map, properties, text_items},
+    schema::{JsonSchema, atomic, list_map, properties, text_items},
 };
 
 custom_resource! {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -12,7 +11,7 @@ use super::{
 };
 use crate::{
     common::ConditionSchema,
-    schema::{atomic, list_map, properties},
+    schema::{JsonSchema, atomic, list_map, properties},
     text::string_enum,
 };
 

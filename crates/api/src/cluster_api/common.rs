@@ -3,11 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    schema::properties,
+    schema::{JsonSchema, properties},
     text::{string_enum, string_type},
 };
 

@@ -2,10 +2,9 @@
 //! that objects of an upstream manager pass through whole.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::common::TimeSchema;
+use crate::{common::TimeSchema, schema::JsonSchema};
 
 /// Fields that go away with the version that they come from.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]

@@ -1,6 +1,5 @@
 //! Machine: one host of a cluster, what it is made from and how it goes away.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -9,7 +8,7 @@ use super::{
 };
 use crate::{
     resource::{column, custom_resource},
-    schema::{list_map, properties},
+    schema::{JsonSchema, list_map, properties},
     text::{string_enum, string_type},
 };
 

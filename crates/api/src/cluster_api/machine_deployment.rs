@@ -1,7 +1,6 @@
 //! MachineDeployment: machines that are replaced, set by set, when their template changes.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, LabelSelector, Time};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -11,7 +10,7 @@ use super::{
 use crate::{
     common::{ConditionSchema, IntOrString, LabelSelectorSchema, TimeSchema},
     resource::{Scale, column, custom_resource},
-    schema::{list_map, properties},
+    schema::{JsonSchema, list_map, properties},
     text::string_enum,
 };
 

@@ -1,7 +1,6 @@
 //! MachineHealthCheck: when a machine counts as unhealthy, and what is done about it.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, LabelSelector};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -11,7 +10,7 @@ use super::{
 use crate::{
     common::{ConditionSchema, IntOrString, LabelSelectorSchema},
     resource::{column, custom_resource},
-    schema::{atomic, list_map, properties, text_items},
+    schema::{JsonSchema, atomic, list_map, properties, text_items},
     text::{string_enum, string_type},
 };
 

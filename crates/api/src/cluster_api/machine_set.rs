@@ -1,7 +1,6 @@
 //! MachineSet: a number of machines that are all made from one template.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, LabelSelector};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -11,7 +10,7 @@ use super::{
 use crate::{
     common::{ConditionSchema, LabelSelectorSchema},
     resource::{Scale, column, custom_resource},
-    schema::{list_map, properties},
+    schema::{JsonSchema, list_map, properties},
 };
 
 custom_resource! {

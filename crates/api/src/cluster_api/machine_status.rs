@@ -4,7 +4,6 @@ use k8s_openapi::{
     api::core::v1::NodeSystemInfo,
     apimachinery::pkg::apis::meta::v1::{Condition, Time},
 };
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -14,7 +13,7 @@ use super::{
 };
 use crate::{
     common::{ConditionSchema, TimeSchema},
-    schema::{atomic, list_map, properties},
+    schema::{JsonSchema, atomic, list_map, properties},
     text::string_enum,
 };
 

@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{Schema, SchemaGenerator, json_schema};
+
+use crate::schema::JsonSchema;
 
 /// Describes [`k8s_openapi::api::core::v1::NodeSystemInfo`], which is copied from the Node as it is.
 pub struct NodeSystemInfoSchema;
 
+#[cfg(test)]
 impl JsonSchema for NodeSystemInfoSchema {
     fn inline_schema() -> bool {
         true

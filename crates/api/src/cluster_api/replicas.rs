@@ -1,10 +1,12 @@
 //! What MachineSet and MachineDeployment, and the summaries in a Cluster, say alike of many machines.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{common::TemplateMetadata, machine::MachineSpec};
-use crate::{schema::properties, text::string_enum};
+use crate::{
+    schema::{JsonSchema, properties},
+    text::string_enum,
+};
 
 /// What each machine of a set is made from.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]

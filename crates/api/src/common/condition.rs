@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{Schema, SchemaGenerator, json_schema};
+
+use crate::schema::JsonSchema;
 
 /// Describes [`k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition`] with the bounds that its own
 /// documentation gives.
@@ -15,6 +17,7 @@ pub(crate) const TYPE_PATTERN: &str =
 /// A reason: one word in CamelCase.
 const REASON_PATTERN: &str = "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$";
 
+#[cfg(test)]
 impl JsonSchema for ConditionSchema {
     fn inline_schema() -> bool {
         true

@@ -2,15 +2,18 @@
 
 use std::borrow::Cow;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+use crate::schema::JsonSchema;
 
 /// Fields that are kept as they are and given back unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(transparent)]
 pub struct OpenObject(pub Map<String, Value>);
 
+#[cfg(test)]
 impl JsonSchema for OpenObject {
     fn inline_schema() -> bool {
         true

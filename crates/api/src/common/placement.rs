@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{Schema, SchemaGenerator, json_schema};
+
+use crate::schema::JsonSchema;
 
 /// Describes [`k8s_openapi::api::core::v1::Toleration`].
 pub struct TolerationSchema;
 
+#[cfg(test)]
 impl JsonSchema for TolerationSchema {
     fn inline_schema() -> bool {
         true
@@ -47,6 +50,7 @@ impl JsonSchema for TolerationSchema {
 /// Describes [`k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector`].
 pub struct LabelSelectorSchema;
 
+#[cfg(test)]
 impl JsonSchema for LabelSelectorSchema {
     fn inline_schema() -> bool {
         true

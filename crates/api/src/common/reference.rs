@@ -1,9 +1,11 @@
 //! References to other objects.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{schema::atomic_map, text::string_type};
+use crate::{
+    schema::{JsonSchema, atomic_map},
+    text::string_type,
+};
 
 string_type! {
     /// The name of a Secret.

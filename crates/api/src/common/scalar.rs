@@ -3,10 +3,13 @@
 use std::{borrow::Cow, fmt, str::FromStr, time::Duration};
 
 use k8s_openapi::apimachinery::pkg::util::intstr;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use crate::{schema, text::InvalidText};
+use crate::{
+    schema::{self, JsonSchema},
+    text::InvalidText,
+};
 
 /// An integer or a string such as a percentage, written back as it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -25,6 +28,7 @@ impl From<&str> for IntOrString {
     }
 }
 
+#[cfg(test)]
 impl JsonSchema for IntOrString {
     fn inline_schema() -> bool {
         true
@@ -67,6 +71,7 @@ impl fmt::Display for Quantity {
     }
 }
 
+#[cfg(test)]
 impl JsonSchema for Quantity {
     fn inline_schema() -> bool {
         true
@@ -116,6 +121,7 @@ impl FromStr for GoDuration {
 /// Describes [`k8s_openapi::apimachinery::pkg::apis::meta::v1::Time`].
 pub struct TimeSchema;
 
+#[cfg(test)]
 impl JsonSchema for TimeSchema {
     fn inline_schema() -> bool {
         true

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{KeyPrefix, annotations, conditions, finalizers, groups, labels, ours, reasons};
 use crate::{
     common::ConditionSchema,
-    schema::{FeatureSet, structural},
+    schema::{FeatureSet, derived, structural},
 };
 
 /// The longest name of a key and the longest DNS name before its slash, by Kubernetes' own rules.
@@ -17,7 +17,7 @@ const MAX_DNS_NAME: usize = 253;
 
 /// What the schema of a condition says of one of its fields.
 fn condition_field(field: &str) -> (Regex, usize) {
-    let schema = structural::<ConditionSchema>(FeatureSet::Default);
+    let schema = structural(derived::<ConditionSchema>(), FeatureSet::Default);
     let field = &schema["properties"][field];
     let pattern = field["pattern"].as_str().expect("the field has a pattern");
     let longest = field["maxLength"].as_u64().expect("the field has a length");

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -16,7 +15,7 @@ use crate::{
     common::ConditionSchema,
     hypershift::ours::DistributionVersion,
     resource::{column, custom_resource, wide},
-    schema::{immutable, list_map, list_set, pattern, properties, rule, text_items},
+    schema::{JsonSchema, immutable, list_map, list_set, pattern, properties, rule, text_items},
 };
 
 custom_resource! {

@@ -1,10 +1,12 @@
 //! What a release consists of: component images, images of operating systems, extensions.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::release_text::{ImageReference, VersionText};
-use crate::{schema::properties, text::string_enum};
+use crate::{
+    schema::{JsonSchema, properties},
+    text::string_enum,
+};
 
 /// One component of a release, such as etcd. It has a version, an image or both.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]

@@ -1,12 +1,11 @@
 //! From which versions an update to a release is offered, and what may go wrong for whom.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::release_text::VersionText;
 use crate::{
     hypershift::version_status::PromQlCondition,
-    schema::{atomic, list_map, pattern, rule},
+    schema::{JsonSchema, atomic, list_map, pattern, rule},
 };
 
 /// An update to the release is offered from one version; with risks it is offered to those whom none concerns.

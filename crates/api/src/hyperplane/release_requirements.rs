@@ -1,11 +1,10 @@
 //! What must hold before a cluster goes to a release, or leaves it: providers, gates, nodes, kubelet configuration.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::release_text::VersionText;
 use crate::{
-    schema::{list_map, list_set, pattern, properties, rule, text_items},
+    schema::{JsonSchema, list_map, list_set, pattern, properties, rule, text_items},
     text::string_enum,
 };
 

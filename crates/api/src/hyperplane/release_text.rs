@@ -1,10 +1,9 @@
 //! The short texts of a release. How versions are ordered is not known here.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    schema::pattern,
+    schema::{JsonSchema, pattern},
     text::{string_enum, string_type},
 };
 

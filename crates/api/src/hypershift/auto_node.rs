@@ -1,10 +1,9 @@
 //! Nodes that a provisioner makes as workloads ask for them, beside those of node pools.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    schema::{properties, rule},
+    schema::{JsonSchema, properties, rule},
     text::{string_enum, string_type},
 };
 

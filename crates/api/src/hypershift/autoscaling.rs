@@ -1,10 +1,9 @@
 //! How the cluster autoscaler of a hosted cluster behaves over all its node pools.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    schema::{pattern, rule, text_items},
+    schema::{JsonSchema, pattern, rule, text_items},
     text::string_enum,
 };
 

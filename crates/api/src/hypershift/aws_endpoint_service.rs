@@ -1,14 +1,13 @@
 //! AWSEndpointService: the private way from worker nodes to a control plane on AWS.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::aws_tag::AwsResourceTag;
 use crate::{
     common::ConditionSchema,
     resource::custom_resource,
-    schema::{list_map, text_items},
+    schema::{JsonSchema, list_map, text_items},
 };
 
 custom_resource! {

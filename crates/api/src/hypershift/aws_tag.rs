@@ -1,9 +1,8 @@
 //! Tags on AWS resources.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::text::string_type;
+use crate::{schema::JsonSchema, text::string_type};
 
 string_type! {
     /// The key of an AWS tag.

@@ -1,14 +1,13 @@
 //! AzurePrivateLinkService: the private way from worker nodes to a control plane on Azure.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ip_address::IpAddress;
 use crate::{
     common::ConditionSchema,
     resource::{column, custom_resource},
-    schema::{immutable, list_map, list_set, properties},
+    schema::{JsonSchema, immutable, list_map, list_set, properties},
     text::string_type,
 };
 

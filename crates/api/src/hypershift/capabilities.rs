@@ -1,10 +1,9 @@
 //! Optional parts of OpenShift that a hosted cluster has or lacks.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    schema::{atomic, immutable, rule},
+    schema::{JsonSchema, atomic, immutable, rule},
     text::string_enum,
 };
 

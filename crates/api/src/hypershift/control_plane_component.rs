@@ -1,13 +1,12 @@
 //! ControlPlaneComponent: how far one component of a hosted control plane has come.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     common::ConditionSchema,
     resource::{column, custom_resource, wide},
-    schema::list_map,
+    schema::{JsonSchema, list_map},
 };
 
 custom_resource! {

@@ -1,10 +1,9 @@
 //! The domain of a hosted cluster.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    schema::{immutable, rule},
+    schema::{JsonSchema, immutable, rule},
     text::string_type,
 };
 

@@ -1,14 +1,13 @@
 //! HCPEtcdBackup: one snapshot of a hosted etcd, taken once and uploaded to object storage.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::etcd::backup::{AwsKmsKeyArn, AzureKeyUrl};
 use crate::{
     common::{ConditionSchema, SecretName},
     resource::{column, custom_resource},
-    schema::{FeatureGate, immutable, list_map, properties, rule},
+    schema::{FeatureGate, JsonSchema, immutable, list_map, properties, rule},
     text::{string_enum, string_type},
 };
 

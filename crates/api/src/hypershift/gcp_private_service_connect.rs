@@ -1,14 +1,13 @@
 //! GCPPrivateServiceConnect: the private way from worker nodes to a control plane on GCP.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ip_address::IpAddress, node_pool::platform::gcp::GcpResourceName};
 use crate::{
     common::ConditionSchema,
     resource::{column, custom_resource},
-    schema::{FeatureGate, atomic, list_map, list_set, text_items},
+    schema::{FeatureGate, JsonSchema, atomic, list_map, list_set, text_items},
     text::string_type,
 };
 

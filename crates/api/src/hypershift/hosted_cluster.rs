@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::Toleration;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -29,7 +28,7 @@ use super::{
 use crate::{
     common::{LocalObjectReference, TolerationSchema},
     resource::{column, custom_resource, wide},
-    schema::{immutable, properties, rule},
+    schema::{JsonSchema, immutable, properties, rule},
     text::string_type,
 };
 

@@ -1,7 +1,6 @@
 //! What is reported of a hosted cluster.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -14,7 +13,7 @@ use super::{
 };
 use crate::{
     common::{ConditionSchema, LocalObjectReference},
-    schema::{FeatureGate, gated, list_map},
+    schema::{FeatureGate, JsonSchema, gated, list_map},
     text::{string_enum, string_type},
 };
 

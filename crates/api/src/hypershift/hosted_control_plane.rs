@@ -9,7 +9,6 @@ use k8s_openapi::{
     api::core::v1::Toleration,
     apimachinery::pkg::apis::meta::v1::{Condition, Time},
 };
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -35,7 +34,7 @@ use crate::{
     common::{ConditionSchema, LocalObjectReference, SecretKeyReference, TimeSchema, TolerationSchema},
     constants::labels::{CAPI_CONTRACT_V1BETA1, CAPI_CONTRACT_V1BETA2},
     resource::custom_resource,
-    schema::{immutable, list_map, properties, rule},
+    schema::{JsonSchema, immutable, list_map, properties, rule},
 };
 
 custom_resource! {

@@ -1,9 +1,8 @@
 //! Mirrors from which nodes pull images.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::schema::{list_set, text_items};
+use crate::schema::{JsonSchema, list_set, text_items};
 
 /// A repository and where else its images may be found.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]

@@ -1,9 +1,11 @@
 //! Which metrics of a hosted control plane are collected and who sees them.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{schema::properties, text::string_enum};
+use crate::{
+    schema::{JsonSchema, properties},
+    text::string_enum,
+};
 
 string_enum! {
     /// A selection of metrics.

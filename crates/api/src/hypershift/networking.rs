@@ -1,10 +1,9 @@
 //! Where pods, services and machines of a hosted cluster get their addresses.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    schema::{immutable, list_set, rule},
+    schema::{JsonSchema, immutable, list_set, rule},
     text::{string_enum, string_type},
 };
 

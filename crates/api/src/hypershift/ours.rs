@@ -5,13 +5,12 @@
 
 use std::str::FromStr as _;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     constants::ours::DISTRIBUTION_VERSION,
     hypershift::hosted_cluster::HostedCluster,
-    schema::properties,
+    schema::{JsonSchema, properties},
     text::{InvalidText, string_type},
 };
 

@@ -1,9 +1,8 @@
 //! The release that a hosted cluster or a node pool runs: an image that the releases of this product resolve.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::text::string_type;
+use crate::{schema::JsonSchema, text::string_type};
 
 string_type! {
     /// Reference of a release image.

@@ -2,11 +2,10 @@
 //!
 //! Which services must be listed depends on the platform, and is a rule of the spec that holds the list.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    schema::rule,
+    schema::{JsonSchema, rule},
     text::{string_enum, string_type},
 };
 

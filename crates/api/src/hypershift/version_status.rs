@@ -3,12 +3,11 @@
 //! The same shapes serve HostedCluster and HostedControlPlane.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     common::{ConditionSchema, TimeSchema},
-    schema::{FeatureGate, atomic, format, gated, list_map, list_set, nullable, rule, text_items},
+    schema::{FeatureGate, JsonSchema, atomic, format, gated, list_map, list_set, nullable, rule, text_items},
     text::{string_enum, string_type},
 };
 

@@ -1,10 +1,12 @@
 //! AgentCluster: what all hosts of a cluster share that are claimed through agents.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::common::{InfrastructureStatus, NamespacedReference};
-use crate::{constants::labels::CAPI_CONTRACT_V1BETA1, hypershift::endpoint::ApiEndpoint, resource::custom_resource};
+use crate::{
+    constants::labels::CAPI_CONTRACT_V1BETA1, hypershift::endpoint::ApiEndpoint, resource::custom_resource,
+    schema::JsonSchema,
+};
 
 custom_resource! {
     /// What all hosts of a cluster share that are claimed through agents.

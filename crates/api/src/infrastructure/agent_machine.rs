@@ -1,7 +1,6 @@
 //! AgentMachine and AgentMachineTemplate: one host that is claimed through an agent, and which hosts may be.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::common::InfrastructureMachineStatus;
@@ -10,6 +9,7 @@ use crate::{
     common::LabelSelectorSchema,
     constants::labels::{CAPI_CONTRACT_V1BETA1, CAPI_CONTRACT_V1BETA2},
     resource::custom_resource,
+    schema::JsonSchema,
 };
 
 custom_resource! {

@@ -1,9 +1,8 @@
 //! What the infrastructure clusters and machines of all providers have in common.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cluster_api::machine_status::MachineAddress;
+use crate::{cluster_api::machine_status::MachineAddress, schema::JsonSchema};
 
 /// An object by namespace and name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]

@@ -1,10 +1,12 @@
 //! KubevirtCluster: what all virtual machines of a cluster on KubeVirt share.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::common::{InfrastructureStatus, NamespacedReference};
-use crate::{constants::labels::CAPI_CONTRACT_V1BETA1, hypershift::endpoint::ApiEndpoint, resource::custom_resource};
+use crate::{
+    constants::labels::CAPI_CONTRACT_V1BETA1, hypershift::endpoint::ApiEndpoint, resource::custom_resource,
+    schema::JsonSchema,
+};
 
 custom_resource! {
     /// What all virtual machines of a cluster on KubeVirt share.

@@ -1,6 +1,5 @@
 //! KubevirtMachine and KubevirtMachineTemplate: one virtual machine on KubeVirt, and what such machines are made from.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::common::{InfrastructureMachineStatus, NamespacedReference};
@@ -9,6 +8,7 @@ use crate::{
     common::OpenObject,
     constants::labels::{CAPI_CONTRACT_V1BETA1, CAPI_CONTRACT_V1BETA2},
     resource::custom_resource,
+    schema::JsonSchema,
 };
 
 custom_resource! {

@@ -1,10 +1,9 @@
 //! Disks of an EC2 instance.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    schema::{properties, rule},
+    schema::{JsonSchema, properties, rule},
     text::string_enum,
 };
 

@@ -1,9 +1,11 @@
 //! Access to the instance metadata service of EC2.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{schema::properties, text::string_enum};
+use crate::{
+    schema::{JsonSchema, properties},
+    text::string_enum,
+};
 
 /// How processes on an instance reach its metadata. What is unset is chosen by the platform and may change: now
 /// HTTPEndpoint, IPv4, a hop limit of 1 and Required tokens.

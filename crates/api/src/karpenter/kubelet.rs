@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    schema::{Rule, open, properties, rule},
+    schema::{JsonSchema, Rule, open, properties, rule},
     text::string_type,
 };
 

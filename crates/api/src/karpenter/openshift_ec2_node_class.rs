@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -15,7 +14,7 @@ use super::{
 use crate::{
     common::{ConditionSchema, TimeSchema},
     resource::{column, custom_resource},
-    schema::{atomic, list_map, properties, rule},
+    schema::{JsonSchema, atomic, list_map, properties, rule},
     text::{string_enum, string_type},
 };
 

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    schema::{Rule, properties, rule},
+    schema::{JsonSchema, Rule, properties, rule},
     text::{string_enum, string_type},
 };
 

@@ -1,24 +1,15 @@
 //! From the schema that schemars derives to the structural schema of a CustomResourceDefinition.
 
-use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value};
 
 use super::{FeatureSet, VALIDATIONS, marker};
 
 type Object = Map<String, Value>;
 
-/// The structural schema of `T` as a feature set publishes it.
-pub fn structural<T: JsonSchema>(features: FeatureSet) -> Value {
-    let mut schema = SchemaSettings::draft07()
-        .with(|settings| {
-            settings.inline_subschemas = true;
-            settings.meta_schema = None;
-        })
-        .into_generator()
-        .into_root_schema_for::<T>()
-        .to_value();
-    normalise(&mut schema, features);
-    schema
+/// The structural schema that a feature set publishes, of a schema as schemars derives it.
+pub fn structural(mut derived: Value, features: FeatureSet) -> Value {
+    normalise(&mut derived, features);
+    derived
 }
 
 fn normalise(schema: &mut Value, features: FeatureSet) {

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 use crate::{
     hypershift::{hosted_cluster::HostedClusterSpec, node_pool::NodePoolSpec},
-    schema::{FeatureSet, structural},
+    schema::{FeatureSet, derived, structural},
 };
 
 #[test]
@@ -15,9 +15,12 @@ fn every_path_is_a_field_and_stands_once() {
     let tables = [
         (
             HOSTED_CLUSTER,
-            structural::<HostedClusterSpec>(FeatureSet::CustomNoUpgrade),
+            structural(derived::<HostedClusterSpec>(), FeatureSet::CustomNoUpgrade),
         ),
-        (NODE_POOL, structural::<NodePoolSpec>(FeatureSet::CustomNoUpgrade)),
+        (
+            NODE_POOL,
+            structural(derived::<NodePoolSpec>(), FeatureSet::CustomNoUpgrade),
+        ),
     ];
     for (table, schema) in tables {
         let mut seen = BTreeSet::new();

@@ -1,10 +1,9 @@
 //! Features of a hosted cluster that are turned on or off, away from what its release has.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    schema::{nullable, pattern, rule},
+    schema::{JsonSchema, nullable, pattern, rule},
     text::string_enum,
 };
 

@@ -2,12 +2,11 @@
 //!
 //! What stands here goes into the hash that rolls nodes, so that empty lists are kept apart from absent ones.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::reference::ConfigMapNameReference;
 use crate::{
-    schema::{FeatureGate, atomic, gated, list_set, rule},
+    schema::{FeatureGate, JsonSchema, atomic, gated, list_set, rule},
     text::{string_enum, string_type},
 };
 

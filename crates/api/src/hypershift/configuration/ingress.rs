@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::reference::SecretNameReference;
 use crate::{
     common::LabelSelectorSchema,
-    schema::{FeatureGate, gated, granular_map, immutable, list_map, pattern, properties, rule},
+    schema::{FeatureGate, JsonSchema, gated, granular_map, immutable, list_map, pattern, properties, rule},
     text::string_enum,
 };
 

@@ -15,7 +15,6 @@ pub mod status;
 pub mod tls_profile;
 pub mod tls_security_profile;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::{
@@ -24,6 +23,8 @@ use self::{
     network::NetworkConfiguration, oauth::OauthConfiguration, operator_hub::OperatorHubConfiguration,
     proxy::ProxyConfiguration, scheduler::SchedulerConfiguration,
 };
+
+use crate::schema::JsonSchema;
 
 /// Configuration of the parts of a hosted cluster; each part has the shape of the spec of an OpenShift config kind.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]

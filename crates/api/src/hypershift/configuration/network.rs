@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::Toleration;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     common::TolerationSchema,
-    schema::{FeatureGate, atomic, gated, pattern, rule},
+    schema::{FeatureGate, JsonSchema, atomic, gated, pattern, rule},
     text::string_enum,
 };
 

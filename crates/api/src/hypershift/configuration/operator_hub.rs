@@ -1,7 +1,8 @@
 //! The part of the configuration that concerns OperatorHub: which of the usual catalogues a hosted cluster has.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::schema::JsonSchema;
 
 /// Which of the usual catalogues of operators the hosted cluster starts with.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]

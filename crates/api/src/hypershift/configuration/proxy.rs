@@ -1,7 +1,8 @@
 //! The proxy through which a hosted cluster reaches the outside.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::schema::JsonSchema;
 
 use super::reference::ConfigMapNameReference;
 

@@ -1,10 +1,9 @@
 //! References from the configuration to objects beside the hosted cluster. Those of OpenShift's older parts take any
 //! name, also an empty one, which means that nothing is referenced; those of its newer parts are judged.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{common::SecretName, text::string_type};
+use crate::{common::SecretName, schema::JsonSchema, text::string_type};
 
 /// A ConfigMap, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]

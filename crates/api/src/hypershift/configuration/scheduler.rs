@@ -1,10 +1,9 @@
 //! How the scheduler of a hosted cluster places pods.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::reference::ConfigMapNameReference;
-use crate::text::string_enum;
+use crate::{schema::JsonSchema, text::string_enum};
 
 string_enum! {
     /// What the scheduler prefers among the nodes on which a pod fits.

@@ -1,7 +1,8 @@
 //! What a hosted cluster reports of its configuration.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::schema::JsonSchema;
 
 use super::authentication::status::AuthenticationStatus;
 

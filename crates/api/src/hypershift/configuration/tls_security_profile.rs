@@ -1,10 +1,9 @@
 //! The choice of a TLS profile, as API servers and kubelets are told it.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    schema::{FeatureGate, atomic, gated, list_set, nullable},
+    schema::{FeatureGate, JsonSchema, atomic, gated, list_set, nullable},
     text::string_enum,
 };
 

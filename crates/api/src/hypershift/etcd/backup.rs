@@ -1,10 +1,9 @@
 //! The cloud key that encrypts snapshots of a managed etcd. When and where to take one is HCPEtcdBackup's matter.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    schema::rule,
+    schema::{JsonSchema, rule},
     text::{string_enum, string_type},
 };
 

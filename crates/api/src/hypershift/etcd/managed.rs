@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::Toleration;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -12,7 +11,7 @@ use super::{
 };
 use crate::{
     common::{Quantity, TolerationSchema},
-    schema::{FeatureGate, atomic, gated, immutable, list_map, list_set, properties, rule, text_items},
+    schema::{FeatureGate, JsonSchema, atomic, gated, immutable, list_map, list_set, properties, rule, text_items},
     text::string_enum,
 };
 

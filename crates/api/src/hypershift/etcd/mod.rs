@@ -7,11 +7,10 @@ pub mod managed;
 pub mod shard;
 pub mod unmanaged;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    schema::{immutable, rule},
+    schema::{JsonSchema, immutable, rule},
     text::string_enum,
 };
 

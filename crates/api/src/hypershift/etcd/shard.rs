@@ -1,11 +1,10 @@
 //! Shards: further etcd clusters behind one API server, each for the resources that it names.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::managed::EtcdScheduling;
 use crate::{
-    schema::{immutable, list_map, properties, rule},
+    schema::{JsonSchema, immutable, list_map, properties, rule},
     text::{string_enum, string_type},
 };
 

@@ -1,12 +1,11 @@
 //! An etcd that the user runs: where it is and how the control plane proves itself to it.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shard::{EtcdShardName, EtcdShardResource, NO_SHARED_RESOURCE, SHARDS_KEPT};
 use crate::{
     common::LocalObjectReference,
-    schema::{FeatureGate, gated, immutable, list_map, pattern, rule},
+    schema::{FeatureGate, JsonSchema, gated, immutable, list_map, pattern, rule},
     text::string_type,
 };
 

@@ -1,11 +1,10 @@
 //! How the nodes of a pool are upgraded and repaired.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     common::IntOrString,
-    schema::{immutable, rule},
+    schema::{JsonSchema, immutable, rule},
     text::string_enum,
 };
 

@@ -6,7 +6,6 @@ pub mod status;
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::{management::NodePoolManagement, platform::NodePoolPlatform, status::NodePoolStatus};
@@ -14,7 +13,7 @@ use super::{paused::NodePoolPausedUntil, release::Release};
 use crate::{
     common::{GoDuration, LocalObjectReference},
     resource::{Scale, column, custom_resource},
-    schema::{FeatureGate, gated, immutable, rule},
+    schema::{FeatureGate, JsonSchema, gated, immutable, rule},
     text::{string_enum, string_type},
 };
 

@@ -1,14 +1,13 @@
 //! What has been observed of a node pool.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::OsImageStream;
 use crate::{
     common::TimeSchema,
     hypershift::platform::kubevirt::KubeVirtCredentials,
-    schema::{FeatureGate, atomic, gated},
+    schema::{FeatureGate, JsonSchema, atomic, gated},
     text::{string_enum, string_type},
 };
 

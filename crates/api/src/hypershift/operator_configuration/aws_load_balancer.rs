@@ -1,11 +1,10 @@
 //! The load balancer of AWS in front of the default ingress controller.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     common::GoDuration,
-    schema::{atomic, format, pattern, rule},
+    schema::{JsonSchema, atomic, format, pattern, rule},
     text::{string_enum, string_type},
 };
 

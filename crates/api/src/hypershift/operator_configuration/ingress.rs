@@ -1,11 +1,13 @@
 //! How the default ingress controller of a hosted cluster is reached.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::load_balancer::LoadBalancerStrategy;
-use crate::{schema::open, text::string_enum};
+use crate::{
+    schema::{JsonSchema, open},
+    text::string_enum,
+};
 
 /// Settings of the operator that runs the default ingress controller.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]

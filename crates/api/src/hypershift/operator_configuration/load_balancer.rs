@@ -1,11 +1,10 @@
 //! The load balancer in front of the default ingress controller, apart from what is AWS's own.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{aws_load_balancer::AwsLoadBalancer, ingress::IngressProtocol};
 use crate::{
-    schema::{atomic, nullable, pattern, rule},
+    schema::{JsonSchema, atomic, nullable, pattern, rule},
     text::string_enum,
 };
 

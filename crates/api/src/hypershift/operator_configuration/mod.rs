@@ -5,12 +5,11 @@ pub mod ingress;
 pub mod load_balancer;
 pub mod network;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::{ingress::IngressOperator, network::ClusterNetworkOperator};
 use crate::{
-    schema::{FeatureGate, gated},
+    schema::{FeatureGate, JsonSchema, gated},
     text::string_enum,
 };
 

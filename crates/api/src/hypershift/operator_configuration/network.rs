@@ -2,11 +2,10 @@
 
 use std::net::Ipv6Addr;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    schema::{immutable, properties, rule},
+    schema::{JsonSchema, immutable, properties, rule},
     text::string_type,
 };
 

@@ -1,7 +1,8 @@
 //! Hosts that were booted by the agent and wait to be claimed.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::schema::JsonSchema;
 
 /// Settings of the Agent platform.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]

@@ -1,6 +1,5 @@
 //! Amazon Web Services.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -8,7 +7,7 @@ use crate::{
         aws_tag::{AwsTagKey, AwsTagValue},
         node_pool::platform::aws::AwsResourceReference,
     },
-    schema::{pattern, text_items},
+    schema::{JsonSchema, pattern, text_items},
     text::string_enum,
 };
 

@@ -1,11 +1,10 @@
 //! Virtual machines on a Kubernetes cluster with KubeVirt.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     common::SecretKeyReference,
-    schema::{immutable, rule},
+    schema::{JsonSchema, immutable, rule},
     text::string_enum,
 };
 

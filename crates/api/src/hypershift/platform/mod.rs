@@ -9,11 +9,10 @@ pub mod kubevirt;
 pub mod openstack;
 pub mod powervs;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::platform_type::PlatformType;
-use crate::schema::{FeatureGate, gated, gated_values, immutable};
+use crate::schema::{FeatureGate, JsonSchema, gated, gated_values, immutable};
 
 /// The infrastructure under a hosted cluster. What only one platform has is kept aside, so that the others do not carry it.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]

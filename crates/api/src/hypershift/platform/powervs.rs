@@ -1,10 +1,11 @@
 //! IBM Power Virtual Server.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    common::LocalObjectReference, hypershift::node_pool::platform::powervs::PowerVsResourceReference, schema::pattern,
+    common::LocalObjectReference,
+    hypershift::node_pool::platform::powervs::PowerVsResourceReference,
+    schema::{JsonSchema, pattern},
 };
 
 /// Settings of the IBM Power Virtual Server platform. A Secret named here holds an API key under ibmcloud_api_key.

@@ -1,9 +1,8 @@
 //! Encryption of Secrets by AWS KMS.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::text::string_type;
+use crate::{schema::JsonSchema, text::string_type};
 
 string_type! {
     /// The ARN of the key that encrypts Secrets.

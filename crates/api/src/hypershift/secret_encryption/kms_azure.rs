@@ -1,11 +1,10 @@
 //! Encryption of Secrets by Azure Key Vault or Managed HSM.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     hypershift::platform::azure::identity::{AzureManagedIdentity, AzureWorkloadIdentity},
-    schema::rule,
+    schema::{JsonSchema, rule},
     text::string_enum,
 };
 

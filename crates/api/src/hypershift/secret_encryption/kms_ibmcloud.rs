@@ -1,10 +1,10 @@
 //! Encryption of Secrets by IBM Cloud Key Protect.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     common::LocalObjectReference,
+    schema::JsonSchema,
     text::{string_enum, string_type},
 };
 

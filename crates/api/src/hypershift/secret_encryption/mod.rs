@@ -7,11 +7,10 @@ pub mod kms_azure;
 pub mod kms_ibmcloud;
 pub mod status;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::{kms_aws::AwsKms, kms_azure::AzureKms, kms_ibmcloud::IbmCloudKms};
-use crate::{common::LocalObjectReference, text::string_enum};
+use crate::{common::LocalObjectReference, schema::JsonSchema, text::string_enum};
 
 string_enum! {
     /// How Secrets are encrypted.

@@ -1,13 +1,12 @@
 //! How far a hosted cluster is in changing from one encryption key to the next.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{kms_aws::AwsKmsKey, kms_azure::AzureKmsKey, kms_ibmcloud::IbmCloudKmsKey};
 use crate::{
     common::{SecretName, TimeSchema},
-    schema::{atomic, properties, rule},
+    schema::{JsonSchema, atomic, properties, rule},
     text::string_enum,
 };
 

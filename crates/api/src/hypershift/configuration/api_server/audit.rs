@@ -1,9 +1,11 @@
 //! What the API servers write to the audit log.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{schema::list_map, text::string_enum};
+use crate::{
+    schema::{JsonSchema, list_map},
+    text::string_enum,
+};
 
 string_enum! {
     /// How much of each request is written.

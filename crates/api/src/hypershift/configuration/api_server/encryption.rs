@@ -1,11 +1,10 @@
 //! How OpenShift's API servers encrypt what they store.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::vault::VaultKms;
 use crate::{
-    schema::{FeatureGate, gated, gated_values, rule},
+    schema::{FeatureGate, JsonSchema, gated, gated_values, rule},
     text::string_enum,
 };
 

@@ -4,7 +4,6 @@ pub mod audit;
 pub mod encryption;
 pub mod vault;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::{audit::ApiServerAudit, encryption::ApiServerEncryption};
@@ -13,7 +12,7 @@ use super::{
     tls_security_profile::TlsSecurityProfile,
 };
 use crate::{
-    schema::{FeatureGate, atomic, gated, rule},
+    schema::{FeatureGate, JsonSchema, atomic, gated, rule},
     text::string_enum,
 };
 

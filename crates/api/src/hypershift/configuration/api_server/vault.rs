@@ -1,11 +1,10 @@
 //! HashiCorp Vault as the key service of the API servers.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     hypershift::configuration::reference::{ConfigMapReference, SecretReference},
-    schema::{properties, rule},
+    schema::{JsonSchema, properties, rule},
     text::{string_enum, string_type},
 };
 

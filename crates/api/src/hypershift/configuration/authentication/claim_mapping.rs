@@ -1,10 +1,9 @@
 //! How the claims of a token become a user of a hosted cluster.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    schema::{list_map, rule},
+    schema::{JsonSchema, list_map, rule},
     text::string_enum,
 };
 

@@ -1,12 +1,11 @@
 //! Claims of a user that are fetched from a server outside, because they are not in the token.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::external_claims_client::ExternalClaimsAuthentication;
 use crate::{
     hypershift::configuration::reference::ConfigMapReference,
-    schema::{list_map, rule},
+    schema::{JsonSchema, list_map, rule},
     text::string_type,
 };
 

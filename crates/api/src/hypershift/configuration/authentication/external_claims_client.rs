@@ -1,12 +1,11 @@
 //! How API servers prove themselves to a server from which they fetch claims.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::external_claims::ExternalClaimsTls;
 use crate::{
     hypershift::configuration::reference::SecretReference,
-    schema::{list_set, rule},
+    schema::{JsonSchema, list_set, rule},
     text::{string_enum, string_type},
 };
 

@@ -1,11 +1,10 @@
 //! Who issues tokens that a hosted cluster takes.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     hypershift::configuration::reference::ConfigMapNameReference,
-    schema::{list_set, rule, text_items},
+    schema::{JsonSchema, list_set, rule, text_items},
 };
 
 /// Who issues tokens, and to whom.

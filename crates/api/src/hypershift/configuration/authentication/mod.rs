@@ -9,13 +9,12 @@ pub mod oidc_provider;
 pub mod status;
 pub mod validation_rule;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::oidc_provider::OidcProvider;
 use super::reference::{ConfigMapNameReference, SecretNameReference};
 use crate::{
-    schema::{atomic, list_map},
+    schema::{JsonSchema, atomic, list_map},
     text::string_enum,
 };
 

@@ -1,9 +1,11 @@
 //! Programs of a hosted cluster that let their users log in at an identity provider.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{hypershift::configuration::reference::SecretNameReference, schema::list_set};
+use crate::{
+    hypershift::configuration::reference::SecretNameReference,
+    schema::{JsonSchema, list_set},
+};
 
 /// A program of the cluster that lets its users log in at the provider.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]

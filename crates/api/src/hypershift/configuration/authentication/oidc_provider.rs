@@ -1,6 +1,5 @@
 //! An identity provider outside of the hosted cluster.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -10,7 +9,7 @@ use super::{
     oidc_client::OidcClient,
     validation_rule::{ClaimValidationRule, UserValidationRule},
 };
-use crate::schema::{FeatureGate, atomic, gated, list_map, rule};
+use crate::schema::{FeatureGate, JsonSchema, atomic, gated, list_map, rule};
 
 /// An identity provider that speaks OpenID Connect.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]

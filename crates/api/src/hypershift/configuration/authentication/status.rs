@@ -1,13 +1,12 @@
 //! What a hosted cluster reports of its users' identity providers.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     common::ConditionSchema,
     hypershift::configuration::reference::ConfigMapNameReference,
-    schema::{list_map, list_set, pattern},
+    schema::{JsonSchema, list_map, list_set, pattern},
     text::string_type,
 };
 

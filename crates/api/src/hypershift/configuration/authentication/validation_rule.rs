@@ -1,9 +1,11 @@
 //! What a token and the user that it becomes must fulfil.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{schema::rule, text::string_enum};
+use crate::{
+    schema::{JsonSchema, rule},
+    text::string_enum,
+};
 
 string_enum! {
     /// How the claims of a token are judged.

@@ -1,7 +1,8 @@
 //! One identity provider: what all kinds have in common, and a field for each kind.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::schema::JsonSchema;
 
 use super::{
     ldap::LdapIdentityProvider,

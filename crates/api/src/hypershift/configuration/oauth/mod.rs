@@ -8,14 +8,13 @@ pub mod open_id;
 pub mod password;
 pub mod request_header;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::identity_provider::IdentityProvider;
 use super::reference::SecretNameReference;
 use crate::{
     common::GoDuration,
-    schema::{atomic, rule},
+    schema::{JsonSchema, atomic, rule},
 };
 
 /// How people log in to the hosted cluster.

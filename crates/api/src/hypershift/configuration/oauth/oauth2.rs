@@ -1,7 +1,8 @@
 //! Identity providers that are OAuth services with ways of their own: GitHub, GitLab, Google.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::schema::JsonSchema;
 
 use super::super::reference::{ConfigMapNameReference, SecretNameReference};
 

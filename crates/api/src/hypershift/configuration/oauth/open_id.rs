@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::reference::{ConfigMapNameReference, SecretNameReference};
-use crate::schema::{atomic, text_items};
+use crate::schema::{JsonSchema, atomic, text_items};
 
 /// A service that speaks OpenID Connect.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]

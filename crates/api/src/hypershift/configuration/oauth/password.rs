@@ -1,7 +1,8 @@
 //! Identity providers that check a name and a password: a file, a server that takes basic authentication, Keystone.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::schema::JsonSchema;
 
 use super::super::reference::{ConfigMapNameReference, SecretNameReference};
 

@@ -1,7 +1,8 @@
 //! Identity providers that are proxies: they log users in themselves and say who it is in a header.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::schema::JsonSchema;
 
 use super::super::reference::ConfigMapNameReference;
 

@@ -1,10 +1,9 @@
 //! Machines of a node pool that are hosts enrolled by an agent.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::common::LabelSelectorSchema;
+use crate::{common::LabelSelectorSchema, schema::JsonSchema};
 
 /// Hosts that an agent has enrolled.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]

@@ -1,11 +1,10 @@
 //! Machines of a node pool on AWS.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     hypershift::aws_tag::AwsResourceTag,
-    schema::{pattern, rule, text_items},
+    schema::{JsonSchema, pattern, rule, text_items},
     text::{string_enum, string_type},
 };
 

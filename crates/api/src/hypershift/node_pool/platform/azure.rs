@@ -3,11 +3,10 @@
 //! Resource ids are judged as leniently as the wire has it: a name must hold some permitted characters, and the dot
 //! in a provider's name is any character.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    schema::{immutable, matches_expression, pattern, properties, rule},
+    schema::{JsonSchema, immutable, matches_expression, pattern, properties, rule},
     text::{string_enum, string_type},
 };
 

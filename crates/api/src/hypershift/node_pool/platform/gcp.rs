@@ -1,10 +1,9 @@
 //! Machines of a node pool on Google Cloud.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    schema::{list_map, list_set, rule, text_items},
+    schema::{JsonSchema, list_map, list_set, rule, text_items},
     text::{string_enum, string_type},
 };
 

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{common::Quantity, schema::default_value, text::string_enum};
+use crate::{
+    common::Quantity,
+    schema::{JsonSchema, default_value},
+    text::string_enum,
+};
 
 string_enum! {
     /// How the pod of a virtual machine asks for its resources.

@@ -8,7 +8,6 @@ pub mod kubevirt;
 pub mod openstack;
 pub mod powervs;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::{
@@ -17,7 +16,7 @@ use self::{
 };
 use crate::{
     hypershift::{platform::ibmcloud::IbmCloudPlatform, platform_type::PlatformType},
-    schema::{FeatureGate, gated, gated_values, immutable},
+    schema::{FeatureGate, JsonSchema, gated, gated_values, immutable},
 };
 
 /// Where the machines of a node pool come from.

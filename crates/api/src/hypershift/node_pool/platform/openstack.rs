@@ -1,9 +1,12 @@
 //! Machines of a node pool on OpenStack.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{hypershift::platform::openstack::reference::OpenStackResource, schema::pattern, text::string_enum};
+use crate::{
+    hypershift::platform::openstack::reference::OpenStackResource,
+    schema::{JsonSchema, pattern},
+    text::string_enum,
+};
 
 string_enum! {
     /// Whether a port lets through only what its addresses and security groups allow.

@@ -1,9 +1,8 @@
 //! Machines of a node pool on IBM Power Virtual Server.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{common::IntOrString, text::string_enum};
+use crate::{common::IntOrString, schema::JsonSchema, text::string_enum};
 
 string_enum! {
     /// How a machine gets its processors.

@@ -1,10 +1,12 @@
 //! How the parts of a hosted cluster prove to Azure who they are.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{managed_identities::AzureManagedIdentities, workload_identities::AzureWorkloadIdentities};
-use crate::{schema::rule, text::string_enum};
+use crate::{
+    schema::{JsonSchema, rule},
+    text::string_enum,
+};
 
 string_enum! {
     /// How the parts of a hosted cluster prove to Azure who they are.

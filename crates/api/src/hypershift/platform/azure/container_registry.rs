@@ -1,10 +1,9 @@
 //! How nodes pull from Azure's registries without a pull secret.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    schema::rule,
+    schema::{JsonSchema, rule},
     text::{string_enum, string_type},
 };
 

@@ -1,10 +1,9 @@
 //! One identity in Microsoft Entra: by credentials in a vault, or by trust in tokens.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    schema::pattern,
+    schema::{JsonSchema, pattern},
     text::{string_enum, string_type},
 };
 

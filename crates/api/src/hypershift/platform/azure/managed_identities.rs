@@ -1,7 +1,8 @@
 //! The identities of a hosted cluster that Azure manages, where Azure runs the service.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::schema::JsonSchema;
 
 use super::identity::AzureManagedIdentity;
 

@@ -7,7 +7,6 @@ pub mod managed_identities;
 pub mod private;
 pub mod workload_identities;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::{
@@ -15,7 +14,7 @@ use self::{
 };
 use crate::{
     hypershift::node_pool::platform::azure::AzureSubnetId,
-    schema::{immutable, pattern, rule},
+    schema::{JsonSchema, immutable, pattern, rule},
     text::string_enum,
 };
 

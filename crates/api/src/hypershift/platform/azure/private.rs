@@ -1,11 +1,10 @@
 //! How the API server is reached from the network of the nodes.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     hypershift::azure_private_link_service::{AzureSubnetId, AzureSubscriptionId},
-    schema::{immutable, list_set, properties, rule},
+    schema::{JsonSchema, immutable, list_set, properties, rule},
     text::{string_enum, string_type},
 };
 

@@ -1,7 +1,8 @@
 //! The identities of a hosted cluster that trust tokens of its own service accounts.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::schema::JsonSchema;
 
 use super::identity::AzureWorkloadIdentity;
 

@@ -2,13 +2,12 @@
 
 pub mod workload_identity;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::workload_identity::GcpWorkloadIdentity;
 use crate::{
     hypershift::node_pool::platform::gcp::{GcpResourceLabel, GcpResourceName},
-    schema::{Rule, immutable, list_map, rule},
+    schema::{JsonSchema, Rule, immutable, list_map, rule},
     text::{string_enum, string_type},
 };
 

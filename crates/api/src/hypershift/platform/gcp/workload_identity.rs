@@ -1,9 +1,12 @@
 //! How tokens of a hosted cluster are exchanged for those of Google's service accounts.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{hypershift::node_pool::platform::gcp::GcpServiceAccountEmail, schema::immutable, text::string_type};
+use crate::{
+    hypershift::node_pool::platform::gcp::GcpServiceAccountEmail,
+    schema::{JsonSchema, immutable},
+    text::string_type,
+};
 
 string_type! {
     /// Number of a project.

@@ -2,11 +2,10 @@
 
 pub mod reference;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::reference::{OpenStackResource, OpenStackSubnet};
-use crate::schema::{atomic, list_set, rule, text_items};
+use crate::schema::{JsonSchema, atomic, list_set, rule, text_items};
 
 /// Settings of the OpenStack platform.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]

@@ -1,9 +1,8 @@
 //! Networks, routers and subnets of OpenStack that exist, by id or by what is known of them.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::schema::{format, list_set, pattern, properties};
+use crate::schema::{JsonSchema, format, list_set, pattern, properties};
 
 /// A tag of a Neutron resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema)]
