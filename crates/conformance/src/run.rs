@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use http::{Method, Request, Response, header};
+use http::{Method, Request, Response, StatusCode, header};
 use kube::client::Body;
 use serde_json::{Value, json};
 use thiserror::Error;
@@ -31,6 +31,10 @@ const EVENTUAL_LIMIT: Duration = Duration::from_secs(30);
 
 /// How long to wait before asking again.
 const EVENTUAL_PAUSE: Duration = Duration::from_millis(100);
+
+/// What an API server answers with 429 while the watch cache of a kind fills, as it does after every start and for every
+/// new definition. Clients ask again, and so does a case: it is an answer about the server's state, not about the request.
+const STORAGE_INITIALIZING: &str = "storage is (re)initializing";
 
 /// What became of a case.
 #[derive(Debug, Default)]
@@ -147,7 +151,8 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Asks, again if that was asked for, and gives the last answer with the reasons why it is not the expected one.
+    /// Asks, again if that was asked for or if the server was not ready, and gives the last answer with the reasons why it
+    /// is not the expected one.
     async fn take(&mut self, step: &Step) -> (Option<Answer>, Vec<String>) {
         let start = Instant::now();
         loop {
@@ -160,7 +165,9 @@ impl<'a> Scene<'a> {
                 }
                 Err(error) => (None, vec![error.to_string()]),
             };
-            if !step.eventually || reasons.is_empty() || start.elapsed() > EVENTUAL_LIMIT {
+            let is_initializing = answer.as_ref().is_some_and(is_initializing);
+            let ask_again = is_initializing || (step.eventually && !reasons.is_empty());
+            if !ask_again || start.elapsed() > EVENTUAL_LIMIT {
                 return (answer, reasons);
             }
             self.variables = variables;
@@ -244,6 +251,11 @@ impl<'a> Scene<'a> {
         }
         reasons
     }
+}
+
+fn is_initializing(answer: &Answer) -> bool {
+    answer.status == StatusCode::TOO_MANY_REQUESTS.as_u16()
+        && matches!(&answer.content, Content::Json(body) if body["message"] == STORAGE_INITIALIZING)
 }
 
 /// The media type of a step, JSON for a body that does not say; an empty one sends none.

@@ -50,10 +50,19 @@ impl Target for Counter {
         let service = service_fn(move |request: Request<Body>| {
             let count = asked.fetch_add(1, Ordering::Relaxed) + 1;
             let body = match request.uri().path() {
-                "/watch" => format!("{{\"type\":\"ADDED\",\"count\":{count}}}\n"),
+                "/watch" | "/cached" => format!("{{\"type\":\"ADDED\",\"count\":{count}}}\n"),
                 _ => format!(r#"{{"metadata":{{"resourceVersion":"{count}"}},"color":"{color}"}}"#),
             };
-            let response = Response::builder().status(200).header("x-color", color);
+            // The cache of this path is full at the third look.
+            let is_early = request.uri().path() == "/cached" && count < 3;
+            let response = Response::builder()
+                .status(if is_early { 429 } else { 200 })
+                .header("x-color", color);
+            let body = if is_early {
+                r#"{"message":"storage is (re)initializing"}"#.to_owned()
+            } else {
+                body
+            };
             async move { Ok::<_, Infallible>(response.body(Body::from(body.into_bytes())).unwrap()) }
         });
         Ok(Client::new(service, "default"))
@@ -123,6 +132,15 @@ async fn what_takes_time_is_asked_again() {
     assert_eq!(failures(until_third).await, [""; 0]);
     let never = "steps: [{do: GET /, eventually: true, expect: {color: blue}}]";
     assert_eq!(failures(never).await.len(), 1);
+}
+
+/// The real server's watch cache of a new definition is not always there when a case opens its watch.
+#[tokio::test(start_paused = true)]
+async fn a_server_whose_cache_is_not_full_yet_is_asked_again() {
+    let unexpecting = "steps: [{do: GET /cached}]";
+    assert_eq!(run(unexpecting).await[0].answers[0].status, 200);
+    let expecting = "steps: [{do: GET /cached, status: 200, open: w, events: [{}]}]";
+    assert_eq!(failures(expecting).await, [""; 0]);
 }
 
 #[tokio::test]

@@ -216,8 +216,11 @@ proptest! {
     #[test]
     fn every_changed_field_has_its_writer_as_owner(history in history(), value in anything()) {
         let mut world = played(&history);
+        // An object that lost its last owner is not tracked again before it is applied.
+        let is_tracked = !world.owners().is_empty();
         world.update("dave", |object| object["spec"]["free"] = json!({"new": value}));
-        prop_assert!(world.owners().iter().any(|line| line.starts_with("dave updates ") && line.contains("free.new")));
+        let is_owned = world.owners().iter().any(|line| line.starts_with("dave updates ") && line.contains("free.new"));
+        prop_assert_eq!(is_owned, is_tracked);
     }
 }
 
