@@ -63,6 +63,30 @@ mod tests {
         assert_eq!(yaml_values("---\na: 1\n---\nb: 2\n").unwrap().len(), 2);
     }
 
+    /// Files come from tenants too: nesting and references that grow are refused before they cost a stack or a heap.
+    #[test]
+    fn hostile_documents_end_in_an_error() {
+        let indented = (0..2_000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
+        let growing = (1..40).map(|level| format!("a{level}: &a{level} [*a{0}, *a{0}]\n", level - 1));
+        let documents: [(&str, String); 5] = [
+            ("lists in lists", "[".repeat(100_000)),
+            (
+                "closed lists in lists",
+                format!("{}{}", "[".repeat(5_000), "]".repeat(5_000)),
+            ),
+            ("maps in maps", "{a: ".repeat(100_000)),
+            ("maps by indentation", indented),
+            (
+                "references to references",
+                std::iter::once("a0: &a0 [1]\n".to_owned()).chain(growing).collect(),
+            ),
+        ];
+        for (title, text) in documents {
+            assert!(yaml_value(&text).is_err(), "{title}");
+            assert!(yaml_values(&text).is_err(), "{title}, among documents");
+        }
+    }
+
     #[test]
     fn mistakes_say_their_line_and_quote_nothing() {
         let error = yaml_value("a: 1\nhunter2: [\n").unwrap_err();
