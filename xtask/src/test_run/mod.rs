@@ -127,10 +127,15 @@ fn run_everything(logs: &Path) -> (Vec<Outcome>, usize) {
     (outcomes, soaks.len())
 }
 
-/// Runs binaries beside each other, as far as the cores go.
+/// Runs binaries beside each other, as far as the cores go. Each ground that waits has a lane of its own.
 fn run_binaries(binaries: Vec<Binary>, work: impl Fn(&Binary) -> Outcome + Sync) -> Vec<Outcome> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    lanes::run(binaries, cores, |binary| binary.ground.waits(), work)
+    lanes::run(
+        binaries,
+        cores,
+        |binary| binary.ground.waits().then_some(binary.ground),
+        work,
+    )
 }
 
 fn soaks_of(binary: &Binary) -> Vec<String> {
