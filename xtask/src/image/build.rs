@@ -39,6 +39,11 @@ impl Facts {
 /// Builds the program in a directory of its own: with other flags, cargo would build everything in the usual one anew each
 /// time.
 pub(super) fn run(target: &Path, is_debug: bool) -> Result<PathBuf> {
+    let flags = if is_debug {
+        workspace::STATIC
+    } else {
+        workspace::STATIC_AND_SMALL
+    };
     let mut command = workspace::cargo();
     command
         .args(["build", "--locked", "--package", "hyperplane", "--bin", "hyperplane"])
@@ -50,10 +55,14 @@ pub(super) fn run(target: &Path, is_debug: bool) -> Result<PathBuf> {
         .args((!is_debug).then_some("--profile=published"))
         .arg("--target-dir")
         .arg(target.join("image"))
-        .env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS", workspace::STATIC)
+        .env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS", flags)
         // Nobody debugs inside of the image, and it would be several times as large.
         .env("CARGO_PROFILE_DEV_DEBUG", "false")
         .stderr(Stdio::inherit());
+    if !is_debug {
+        let (name, value) = workspace::SMALL_C;
+        command.env(name, value);
+    }
     let output = command.output().context("running cargo")?;
     ensure!(output.status.success(), "the program of the image does not compile");
     read(&String::from_utf8_lossy(&output.stdout)).context("cargo does not say where the program is")
