@@ -37,6 +37,7 @@ pub(crate) fn status(
     let release_image = completed.or_else(|| before.and_then(|before| before.release_image.clone()));
     HostedControlPlaneStatus {
         ready: is_available,
+        // HyperShift's meaning: the object is looked after. Whether anything has served is told by `initialization`.
         initialized: true,
         initialization: has_served.then_some(ControlPlaneInitialization {
             control_plane_initialized: Some(true),

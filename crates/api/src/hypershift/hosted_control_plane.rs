@@ -194,7 +194,8 @@ pub struct HostedControlPlaneStatus {
     /// The API server takes requests. Part of Cluster API's contract.
     #[serde(default)]
     pub ready: bool,
-    /// The control plane has been up once; stays true. Part of Cluster API's contract.
+    /// The control plane is looked after; true from the first report on, before anything serves. Part of Cluster API's
+    /// contract v1beta1. Whether it has served is told by `initialization`.
     #[serde(default)]
     pub initialized: bool,
     /// How far the control plane has come, as Cluster API's contract v1beta2 wants it. An addition of Hyperplane.

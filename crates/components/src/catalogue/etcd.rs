@@ -105,16 +105,25 @@ fn adapt_state(inputs: &Inputs<'_>, manifest: &mut Manifest) {
     }
 }
 
-/// Whether there has ever been a quorum. What was said once is not taken back: the condition comes and goes.
+/// Whether a quorum has ever been observed. Said once it is not taken back: the condition comes and goes.
+///
+/// `status.initialized` says nothing about it: by the contract of HyperShift and Cluster API it is true from the first
+/// report on, when etcd has no member yet.
 fn was_there(inputs: &Inputs<'_>) -> bool {
-    let said = inputs.objects.config_map_value(STATE, STATE_KEY);
-    let status = inputs.control_plane.status.as_ref();
+    if inputs.objects.config_map_value(STATE, STATE_KEY) == Some(STATE_EXISTING) {
+        return true;
+    }
+    let Some(status) = &inputs.control_plane.status else {
+        return false;
+    };
+    // No control plane has been available without a quorum, so its first time outlives the loss of the ConfigMap.
+    let has_served = status
+        .initialization
+        .as_ref()
+        .is_some_and(|state| state.control_plane_initialized == Some(true));
     let available = conditions::hosted_control_plane::ETCD_AVAILABLE.as_str();
-    said == Some(STATE_EXISTING)
-        || status.is_some_and(|status| {
-            let mut conditions = status.conditions.iter();
-            status.initialized || conditions.any(|one| one.type_ == available && one.status == "True")
-        })
+    let mut conditions = status.conditions.iter();
+    has_served || conditions.any(|one| one.type_ == available && one.status == "True")
 }
 
 fn adapt(inputs: &Inputs<'_>, workload: &mut Workload) {

@@ -344,10 +344,22 @@ fn etcd_begins_once() {
     };
     let (before, pods) = state(&world);
     assert_eq!(before, "new");
+    let condition = |status: &str, reason: &str| {
+        json!([{"type": "EtcdAvailable", "status": status, "reason": reason, "message": "",
+            "lastTransitionTime": "2026-01-01T00:00:00Z"}])
+    };
+    // Every control plane says that it is initialized with its first report, before etcd has a member.
     for status in [
         json!({"initialized": true}),
-        json!({"conditions": [{"type": "EtcdAvailable", "status": "True", "reason": "QuorumAvailable", "message": "",
-            "lastTransitionTime": "2026-01-01T00:00:00Z"}]}),
+        json!({"initialized": true, "conditions": condition("False", "EtcdWaitingForQuorum")}),
+    ] {
+        let mut world = world.clone();
+        world.control_plane.status = hyperplane_objects::read(&status).expect("it is a status");
+        assert_eq!(state(&world), ("new".to_owned(), pods.clone()), "{status}");
+    }
+    for status in [
+        json!({"initialization": {"controlPlaneInitialized": true}}),
+        json!({"conditions": condition("True", "QuorumAvailable")}),
     ] {
         let mut world = world.clone();
         world.control_plane.status = hyperplane_objects::read(&status).expect("it is a status");

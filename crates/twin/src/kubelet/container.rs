@@ -13,6 +13,7 @@ use super::{
     environment,
     facts::{Facts, Progress, Serving},
     files,
+    members::{self, MemberStart},
 };
 use crate::{
     faults::FaultKind,
@@ -28,6 +29,8 @@ const LONGEST_BACKOFF: Duration = Duration::from_mins(5);
 /// How often it is looked again for something that comes without an event: a name, a port, an image.
 const POLL: Duration = Duration::from_secs(2);
 const POLL_IMAGE: Duration = Duration::from_mins(1);
+/// How long a member of etcd waits for the others before its container ends and is started again; our own program's.
+const MEMBER_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// What a container is in its pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -228,6 +231,17 @@ impl Look<'_> {
         invocation.check(self.around.facts.programs(), &read)
     }
 
+    /// Whether the member of etcd may start that the container prepares; none if it prepares none.
+    fn member(&self) -> Option<MemberStart> {
+        let (pod, facts) = (self.around.pod, self.around.facts);
+        let invocation = environment::invocation(pod, self.container, facts).ok()?;
+        if invocation.subcommand() != Some(members::RESET) {
+            return None;
+        }
+        let flags = self.check(&invocation).ok()?;
+        Some(members::start(pod, self.container, &flags, facts))
+    }
+
     /// Whether everything is there that the program needs; that it is known was seen when it began.
     fn has_needs(&self) -> bool {
         let Ok(invocation) = environment::invocation(self.around.pod, self.container, self.around.facts) else {
@@ -297,6 +311,15 @@ impl Look<'_> {
     }
 
     fn finish_if_met(&mut self) {
+        let started = self.started();
+        match self.member() {
+            Some(MemberStart::Refused(why)) => return self.crash(started, &why),
+            Some(MemberStart::Waits(why)) if moment::after(started, MEMBER_TIMEOUT) <= self.around.now => {
+                return self.crash(started, &why);
+            }
+            Some(MemberStart::Waits(_)) => return self.look_again(POLL),
+            Some(MemberStart::Starts) | None => {}
+        }
         if self.has_needs() {
             self.finish();
         } else {

@@ -171,17 +171,10 @@ pub(crate) fn config_key(map: &ConfigMap, key: &str) -> Option<Vec<u8>> {
 
 /// What a container finds under a path.
 pub(crate) fn read(pod: &Pod, container: &Container, path: &str, facts: &dyn Facts) -> Content {
-    // The mount that is deepest hides those above it.
-    let inside = mounts(container)
-        .iter()
-        .filter_map(|mount| Some((mount, below(&mount.mount_path, path)?)));
-    let Some((mount, rest)) = inside.min_by_key(|(_, rest)| rest.len()) else {
+    let Some((mount, rest)) = mount_of(container, path) else {
         return Content::Unmounted;
     };
-    let volumes = pods::spec(pod)
-        .and_then(|spec| spec.volumes.as_deref())
-        .unwrap_or_default();
-    let Some(volume) = volumes.iter().find(|volume| volume.name == mount.name) else {
+    let Some(volume) = volume_of(pod, mount) else {
         return Content::Missing;
     };
     let path = match mount.sub_path.as_deref().filter(|path| !path.is_empty()) {
@@ -202,6 +195,37 @@ pub(crate) fn read(pod: &Pod, container: &Container, path: &str, facts: &dyn Fac
         None if path.is_empty() || sources.iter().any(|source| source.has_directory(&path)) => Content::Directory,
         None => Content::Missing,
     }
+}
+
+/// The mount that holds a path, and the rest of the path in it. The deepest one hides those above it.
+fn mount_of<'a>(container: &'a Container, path: &'a str) -> Option<(&'a VolumeMount, &'a str)> {
+    let inside = mounts(container)
+        .iter()
+        .filter_map(|mount| Some((mount, below(&mount.mount_path, path)?)));
+    inside.min_by_key(|(_, rest)| rest.len())
+}
+
+fn volume_of<'a>(pod: &'a Pod, mount: &VolumeMount) -> Option<&'a Volume> {
+    let mut volumes = pods::spec(pod)?.volumes.iter().flatten();
+    volumes.find(|volume| volume.name == mount.name)
+}
+
+/// The claims that a container mounts.
+pub(crate) fn claims<'a>(pod: &'a Pod, container: &'a Container) -> impl Iterator<Item = &'a str> {
+    mounts(container)
+        .iter()
+        .filter_map(|mount| volume_of(pod, mount).and_then(claim_of))
+}
+
+/// The claim on whose volume a path of a container is.
+pub(crate) fn claim_at<'a>(pod: &'a Pod, container: &'a Container, path: &'a str) -> Option<&'a str> {
+    let (mount, _) = mount_of(container, path)?;
+    claim_of(volume_of(pod, mount)?)
+}
+
+fn claim_of(volume: &Volume) -> Option<&str> {
+    let claim = volume.persistent_volume_claim.as_ref()?;
+    Some(claim.claim_name.as_str())
 }
 
 /// The rest of a path below a directory.

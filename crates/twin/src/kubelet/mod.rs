@@ -6,14 +6,16 @@ mod container;
 mod environment;
 mod facts;
 mod files;
+mod members;
 mod processes;
 mod world;
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use hyperplane_runtime::{Context, EventType, Failure, Next, ObjectKey, Reconciler};
-use k8s_openapi::api::core::v1::{Container, ContainerStatus, Pod};
+use k8s_openapi::api::core::v1::{Container, ContainerStatus, PersistentVolumeClaim, Pod};
 use kube::ResourceExt;
+use serde_json::json;
 
 use self::{
     advance::{Advance, Course, advance, lost},
@@ -28,7 +30,7 @@ pub(crate) use self::{
 use crate::{
     hosted::{Blueprint, ManagerBlueprint},
     moment, nodes, pods,
-    programs::{API_SERVER, CONTROLLER_MANAGER, Flags, Invocation, OURS},
+    programs::{API_SERVER, CONTROLLER_MANAGER, ETCD, Flags, Invocation, OURS},
     settings::{Pace, Program},
     write,
 };
@@ -80,6 +82,7 @@ impl Reconciler for Kubelet {
             return Ok(Next::After(nodes::LOOK));
         }
         self.host(&pod);
+        self.mark_members(context, &pod).await?;
         let course = Course {
             pace: &self.pace,
             seed: self.seed,
@@ -168,6 +171,25 @@ impl Kubelet {
         }
         self.world.hosted.manage(&key, manages);
         self.world.processes.keep(&key, self.world.programs(), ours);
+    }
+
+    /// Writes down on the claims of a pod that etcd has run on their volumes: another pod will find its data there.
+    async fn mark_members(&self, context: &Context, pod: &Pod) -> Result<(), Failure> {
+        let namespace = pod.namespace().unwrap_or_default();
+        for container in pods::containers(pod) {
+            let claims = members::unmarked(pod, container, self.world.as_ref());
+            let is_member = !claims.is_empty()
+                && is_running(pod, &container.name)
+                && self
+                    .program(pod, container)
+                    .is_some_and(|(invocation, _)| invocation.program == ETCD);
+            for claim in claims.into_iter().filter(|_| is_member) {
+                let change = json!({"metadata": {"annotations": {members::HOLDS_DATA: "true"}}});
+                let key = ObjectKey::namespaced(namespace.clone(), claim);
+                write::patch::<PersistentVolumeClaim>(context, &key, &change).await?;
+            }
+        }
+        Ok(())
     }
 
     fn program(&self, pod: &Pod, container: &Container) -> Option<(Invocation, Flags)> {

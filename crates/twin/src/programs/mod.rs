@@ -16,6 +16,8 @@ use crate::settings::Programs;
 pub(crate) const OURS: &str = "hyperplane";
 /// The API server of Kubernetes.
 pub(crate) const API_SERVER: &str = "kube-apiserver";
+/// The store of Kubernetes.
+pub(crate) const ETCD: &str = "etcd";
 /// What runs on nodes.
 const KUBELET: &str = "kubelet";
 /// The end of konnectivity that is beside the API server.

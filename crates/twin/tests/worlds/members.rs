@@ -1,12 +1,19 @@
 //! StatefulSets: one after the other, each with its volume.
 
-use std::time::Duration;
+use std::{fmt::Debug, time::Duration};
 
-use k8s_openapi::api::{
-    apps::v1::StatefulSet,
-    core::v1::{PersistentVolumeClaim, Pod},
+use k8s_openapi::{
+    NamespaceResourceScope,
+    api::{
+        apps::v1::StatefulSet,
+        core::v1::{ConfigMap, PersistentVolumeClaim, Pod},
+    },
 };
-use kube::{ResourceExt, api::ListParams};
+use kube::{
+    Resource, ResourceExt,
+    api::{DeleteParams, ListParams},
+};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::support::{NAMESPACE, World, is_active, is_ready, names};
@@ -92,6 +99,65 @@ async fn members_roll_from_the_last_to_the_first_and_keep_their_volumes() {
     world.until(NAMESPACE, "db", is_done).await;
     assert_eq!(order, ["db-2", "db-1", "db-0"]);
     assert_eq!(uids(claims.list(&ListParams::default()).await.unwrap().items), before);
+}
+
+/// etcd as a control plane has it, as far as its start depends on the state and on the volume.
+fn etcd() -> Value {
+    let data = json!({"name": "data", "mountPath": "/data"});
+    let reset = json!({"name": "reset-member", "image": "hyperplane:1", "command": ["hyperplane"],
+        "args": ["etcd-reset-member", "--state=/state/initial-cluster-state", "--data-dir=/data", "--replicas=1"],
+        "volumeMounts": [data, {"name": "state", "mountPath": "/state"}]});
+    let mut set = members("Parallel");
+    set["spec"]["replicas"] = json!(1);
+    set["spec"]["template"]["spec"] = json!({
+        "initContainers": [reset],
+        "containers": [{"name": "etcd", "image": "etcd:1", "command": ["etcd"], "volumeMounts": [data]}],
+        "volumes": [{"name": "state", "configMap": {"name": "state"}}],
+    });
+    set
+}
+
+async fn say(world: &World, state: &str) {
+    let change = json!({"data": {"initial-cluster-state": state}});
+    world.patch::<ConfigMap>("state", change).await;
+}
+
+async fn remove<K>(world: &World, name: &str)
+where
+    K: Resource<Scope = NamespaceResourceScope, DynamicType = ()> + Clone + Debug + DeserializeOwned,
+{
+    let api = world.api::<K>(NAMESPACE);
+    api.delete(name, &DeleteParams::default()).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_etcd_that_never_formed_is_not_believed_to_have_been_there() {
+    let world = World::new().await;
+    let state = json!({"metadata": {"name": "state"}, "data": {"initial-cluster-state": "existing"}});
+    world.create::<ConfigMap>(state).await;
+    world.create::<StatefulSet>(etcd()).await;
+    world.pass(Duration::from_mins(10)).await;
+    let pod = world.api::<Pod>(NAMESPACE).get("db-0").await.unwrap();
+    let status = pod.status.unwrap().init_container_statuses.unwrap().swap_remove(0);
+    assert!(status.restart_count >= 3, "{status:?}");
+    let last = status.last_state.unwrap().terminated.unwrap();
+    assert_eq!(
+        last.message.unwrap(),
+        "the data of db-0 is gone, and no other member has it"
+    );
+    say(&world, "new").await;
+    world.until(NAMESPACE, "db-0", is_ready).await;
+    // Now there has been one: its volume lets another pod start, and without its volume none does.
+    say(&world, "existing").await;
+    world.pass(Duration::from_secs(10)).await;
+    remove::<Pod>(&world, "db-0").await;
+    world.pass(Duration::from_mins(2)).await;
+    world.until(NAMESPACE, "db-0", is_ready).await;
+    remove::<PersistentVolumeClaim>(&world, "data-db-0").await;
+    remove::<Pod>(&world, "db-0").await;
+    world.pass(Duration::from_mins(10)).await;
+    let pod = world.api::<Pod>(NAMESPACE).get("db-0").await.unwrap();
+    assert!(!is_ready(&pod), "nothing empty begins in its place");
 }
 
 fn is_new(pod: &Pod) -> bool {
