@@ -64,6 +64,28 @@ fn replicas_and_their_exchange_follow_the_policy() {
 }
 
 #[test]
+fn a_program_with_a_capability_in_its_file_can_be_executed() {
+    let world = with_policy(HIGHLY, &[]);
+    let mut with = Vec::new();
+    for (name, rendered) in world.all_rendered() {
+        for container in rendered.workload.containers() {
+            let context = container.security_context.as_ref();
+            let capabilities = context
+                .and_then(|context| context.capabilities.clone())
+                .expect("they are said");
+            assert_eq!(capabilities.drop, Some(vec!["ALL".to_owned()]), "{}", container.name);
+            with.extend(capabilities.add.map(|added| (name, container.name.clone(), added)));
+        }
+    }
+    let expected = (
+        "kube-apiserver",
+        "kube-apiserver".to_owned(),
+        vec!["NET_BIND_SERVICE".to_owned()],
+    );
+    assert_eq!(with, [expected]);
+}
+
+#[test]
 fn what_holds_no_lease_never_runs_twice() {
     for policy in [SINGLE, HIGHLY] {
         let spec = deployment(&with_policy(policy, &[]), "machine-approver");

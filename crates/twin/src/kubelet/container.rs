@@ -10,7 +10,7 @@ use k8s_openapi::api::core::v1::{
 use kube::ResourceExt;
 
 use super::{
-    environment,
+    capabilities, environment,
     facts::{Facts, Progress, Serving},
     files,
     members::{self, MemberStart},
@@ -227,6 +227,12 @@ impl Look<'_> {
     }
 
     fn check(&self, invocation: &Invocation) -> Result<Flags, String> {
+        let program = &invocation.program;
+        if programs::file_capability(program)
+            .is_some_and(|capability| !capabilities::allows(self.container, capability))
+        {
+            return Err(format!("exec {program}: operation not permitted"));
+        }
         let read = |path: &str| files::read(self.around.pod, self.container, path, self.around.facts);
         invocation.check(self.around.facts.programs(), &read)
     }

@@ -2,6 +2,7 @@
 //! which hosted servers run; what a pod does next is decided in `advance`.
 
 mod advance;
+mod capabilities;
 mod container;
 mod environment;
 mod facts;

@@ -22,11 +22,19 @@ pub(crate) const ETCD: &str = "etcd";
 const KUBELET: &str = "kubelet";
 /// The end of konnectivity that is beside the API server.
 const KONNECTIVITY_SERVER: &str = "proxy-server";
+/// The DNS server of clusters.
+const COREDNS: &str = "coredns";
 /// The controllers of Kubernetes.
 pub(crate) const CONTROLLER_MANAGER: &str = "kube-controller-manager";
 
 /// Flags of our own programs that name files which have to be there.
 const OUR_FILES: [&str; 6] = ["ca-file", "cert-file", "key-file", "kubeconfig", "config", "template"];
+
+/// The capability that the file of a program has in its published image. The kernel does not execute such a file where
+/// the capability is not in the bounding set, whatever the program would do with it.
+pub(crate) fn file_capability(program: &str) -> Option<&'static str> {
+    matches!(program, API_SERVER | COREDNS).then_some("NET_BIND_SERVICE")
+}
 
 /// The flags of a kubelet. The error is what it would say.
 pub(crate) fn kubelet_flags(arguments: &[String]) -> Result<Flags, String> {

@@ -154,6 +154,30 @@ async fn a_flag_that_does_not_exist_ends_the_program() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_program_is_not_executed_without_the_capability_of_its_file() {
+    let world = World::new().await;
+    for (name, capabilities, expected) in [
+        (
+            "dropped",
+            json!({"drop": ["ALL"]}),
+            "exec kube-apiserver: operation not permitted",
+        ),
+        (
+            "added",
+            json!({"drop": ["ALL"], "add": ["NET_BIND_SERVICE"]}),
+            "Error: --etcd-servers is a required flag",
+        ),
+    ] {
+        let container = json!({"command": ["kube-apiserver"], "securityContext": {"capabilities": capabilities}});
+        world.create::<Pod>(pod(name, container, &json!({}))).await;
+        let found = world
+            .until(NAMESPACE, name, |pod: &Pod| troubles(pod).0 == "CrashLoopBackOff")
+            .await;
+        assert_eq!(troubles(&found).1, expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_pod_waits_for_what_it_mounts() {
     let world = World::new().await;
     let container = json!({"volumeMounts": [{"name": "keys", "mountPath": "/keys"}]});
