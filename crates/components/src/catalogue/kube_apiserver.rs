@@ -40,7 +40,7 @@ const ASSETS: &[Asset] = &[
         .adapted(adapt_client_ca),
     asset!("kube-apiserver/egress-selector.yaml"),
     asset!("kube-apiserver/encryption-config.yaml").when(encryption::is_wanted),
-    asset!("kube-apiserver/konnectivity-local-service.yaml"),
+    asset!("kube-apiserver/konnectivity-local-service.yaml").adapted(adapt_local_tunnel),
     asset!("kube-apiserver/pod-disruption-budget.yaml"),
     asset!("kube-apiserver/service-monitor.yaml"),
     asset!("kube-apiserver/deployment.yaml"),
@@ -303,6 +303,14 @@ fn adapt_config(inputs: &Inputs<'_>, manifest: &mut Manifest) {
         for text in map.data.iter_mut().flatten().map(|(_, text)| text) {
             *text = text.replace("enforce: privileged", "enforce: restricted");
         }
+    }
+}
+
+/// An API server that starts goes through its own tunnel where no other has one: webhooks that it calls before it is ready
+/// may run on nodes. Where there are others, theirs have agents already, and a new one not yet.
+fn adapt_local_tunnel(inputs: &Inputs<'_>, manifest: &mut Manifest) {
+    if let (1, Manifest::Service(service)) = (replicas::of(&COMPONENT, inputs), manifest) {
+        service.spec.get_or_insert_default().publish_not_ready_addresses = Some(true);
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
     component::{Component, HostedServiceAccount, Sidecar, WorkloadKind},
     decide::{Decision, decide},
     dependencies, images,
-    manifest::Workload,
+    manifest::{Manifest, Workload},
     recovery, sidecars,
     support::{World, add_secret, all, choices, component, extended_release, flag, published, release, rendered_text},
 };
@@ -379,6 +379,20 @@ fn etcd_begins_once() {
         .config_maps
         .insert("etcd-state".to_owned(), Arc::new(said));
     assert_eq!(state(&world).0, "existing");
+}
+
+#[test]
+fn an_api_server_that_is_alone_goes_through_its_own_tunnel_while_it_starts() {
+    for (policy, expected) in [("SingleReplica", Some(true)), ("HighlyAvailable", None)] {
+        let world = World::with(&json!({"spec": {"controllerAvailabilityPolicy": policy}}));
+        let rendered = world.rendered("kube-apiserver");
+        let mut services = rendered.manifests.iter().filter_map(|manifest| match manifest {
+            Manifest::Service(service) => service.spec.as_ref(),
+            _ => None,
+        });
+        let local = services.next().expect("there is the Service of the tunnel");
+        assert_eq!(local.publish_not_ready_addresses, expected, "{policy}");
+    }
 }
 
 /// Ports that a container says it listens on, by its flags and by its list of ports.

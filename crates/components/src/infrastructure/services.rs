@@ -51,6 +51,8 @@ fn published(control_plane: &HostedControlPlane, publishable: &Publishable) -> S
         _ => {}
     }
     spec.ports = Some(vec![port]);
+    // Agents connect while the API server beside the tunnel's end still starts: it may need nodes to become ready.
+    spec.publish_not_ready_addresses = (publishable.service == PublishedService::Konnectivity).then_some(true);
     service(
         control_plane,
         publishable.name,

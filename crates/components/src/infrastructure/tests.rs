@@ -151,6 +151,20 @@ fn the_api_server_may_be_closed_to_most_networks() {
 }
 
 #[test]
+fn agents_reach_a_tunnel_before_its_api_server_is_ready() {
+    let services = published_services(&control_plane(&json!({})), &management());
+    let publishing: Vec<&str> = services
+        .iter()
+        .filter(|service| {
+            let spec = service.spec.as_ref().expect("it has a spec");
+            spec.publish_not_ready_addresses == Some(true)
+        })
+        .filter_map(|service| service.metadata.name.as_deref())
+        .collect();
+    assert_eq!(publishing, ["konnectivity-server"], "users are led to what is ready");
+}
+
+#[test]
 fn a_long_namespace_still_gives_a_host_name() {
     let namespace = "n".repeat(63);
     let other = format!("{}m", &namespace[..62]);
