@@ -7,7 +7,7 @@ use hyperplane_api::{
     hypershift::hosted_control_plane::HostedControlPlane,
 };
 use hyperplane_components::{Management, RENDER_REVISION};
-use hyperplane_planner::version::Version;
+use hyperplane_planner::version::{Scheme, Version};
 
 /// What is known of the management cluster.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +29,10 @@ impl Facts {
     /// What counts for one control plane.
     pub fn management(&self, control_plane: &HostedControlPlane) -> Management {
         Management {
-            kubernetes: self.kubernetes.clone(),
+            kubernetes: ours::RENDER_KUBERNETES
+                .of(control_plane)
+                .and_then(|text| Version::parse(Scheme::Kubernetes, text).ok())
+                .unwrap_or_else(|| self.kubernetes.clone()),
             zones: ours::RENDER_ZONES
                 .of(control_plane)
                 .and_then(|text| text.parse().ok())

@@ -20,6 +20,9 @@ constants! { Annotation in ALL:
     RENDER_IMAGE = "hyperplane.dev/render-image";
     /// On HostedControlPlane: in how many zones its pods can be spread. It moves with the revision, too.
     RENDER_ZONES = "hyperplane.dev/render-zones";
+    /// On HostedControlPlane: the Kubernetes of the management cluster, by which it is decided what may stand in pods. It
+    /// moves with the revision, too.
+    RENDER_KUBERNETES = "hyperplane.dev/render-kubernetes";
     /// On HostedControlPlane: our own controllers make and remove its machines, if it is "true". Operators of a tenant do not
     /// know how the manager was started.
     RUNS_MACHINES = "hyperplane.dev/runs-machines";
@@ -85,6 +88,19 @@ pub const NETWORK_PLUGIN_AVAILABLE: ConditionType = ConditionType("NetworkPlugin
 
 /// Nodes wait for a network plugin.
 pub const NETWORK_PLUGIN_MISSING: Reason = Reason("NetworkPluginMissing");
+
+/// On HostedControlPlane and HostedCluster, while there are nodes: True when all of them are ready.
+pub const NODES_READY: ConditionType = ConditionType("NodesReady");
+
+/// Some nodes are not ready.
+pub const NODES_NOT_READY: Reason = Reason("NodesNotReady");
+
+/// On HostedControlPlane and HostedCluster, while there are nodes or requests of nodes for certificates: True when nobody has
+/// to approve one.
+pub const NODE_CERTIFICATES_APPROVED: ConditionType = ConditionType("NodeCertificatesApproved");
+
+/// Requests of nodes for certificates wait.
+pub const NODE_CERTIFICATES_PENDING: Reason = Reason("NodeCertificatesPending");
 
 /// On HostedCluster and NodePool, while fields are set that nothing acts on: True, and the message names them.
 pub const UNUSED_FIELDS: ConditionType = ConditionType("UnusedFields");

@@ -44,6 +44,9 @@ pub(crate) fn manifest(component: &str, inputs: &Inputs<'_>, meta: &mut ObjectMe
 pub(super) fn workload(component: &Component, inputs: &Inputs<'_>, workload: &mut Workload) {
     manifest(component.name, inputs, workload.meta_mut());
     set(workload.meta_mut().labels.get_or_insert_default(), APP, component.name);
+    // Not on the pods: a release in which nothing of them changes would restart them.
+    let of_workload = workload.meta_mut().annotations.get_or_insert_default();
+    set(of_workload, annotations::RELEASE_IMAGE.as_str(), inputs.release_image());
     let selector = || LabelSelector {
         match_labels: Some(selector(component.name)),
         ..LabelSelector::default()
@@ -63,9 +66,8 @@ pub(super) fn workload(component: &Component, inputs: &Inputs<'_>, workload: &mu
     }
     let meta = workload.template_mut().metadata.get_or_insert_default();
     meta.labels = Some(pod_labels(component, inputs, meta.labels.take().unwrap_or_default()));
-    let of_pod = meta.annotations.get_or_insert_default();
-    set(of_pod, annotations::RELEASE_IMAGE.as_str(), inputs.release_image());
     if let Some(date) = inputs.annotation(annotations::RESTART_DATE) {
+        let of_pod = meta.annotations.get_or_insert_default();
         set(of_pod, annotations::RESTART_DATE.as_str(), date);
     }
 }

@@ -29,7 +29,7 @@ pub(crate) use self::{
 /// Completes a workload that its component has adapted.
 pub(crate) fn apply(component: &Component, inputs: &Inputs<'_>, workload: &mut Workload) {
     let replicas = replicas::of(component, inputs);
-    strategy::apply(component, replicas, workload);
+    strategy::apply(component, inputs, replicas, workload);
     metadata::workload(component, inputs, workload);
     placement::apply(component, inputs, replicas, workload);
     priority::apply(component, inputs, workload);

@@ -10,7 +10,12 @@ use k8s_openapi::{
 };
 
 use super::metadata::selector;
-use crate::{component::Component, inputs::Inputs, label, manifest::Workload};
+use crate::{
+    component::{Component, WorkloadKind},
+    inputs::Inputs,
+    label,
+    manifest::Workload,
+};
 
 /// How much a node that is meant for control planes is preferred, one that is meant for this control plane, and one that
 /// runs pods of this control plane already.
@@ -24,6 +29,13 @@ const FAINT_COLOCATION_WEIGHT: i32 = 1;
 
 /// How much a zone or node without a sibling is preferred where it cannot be required.
 const SPREAD_WEIGHT: i32 = 100;
+
+/// The label by which a Deployment tells the pods of one template from those of another.
+const POD_TEMPLATE_HASH: &str = "pod-template-hash";
+
+/// The first minor of Kubernetes in which affinity to pods takes labels of the pod itself without a feature gate. One that
+/// does not know the field drops it, and pods would keep apart from those that they replace.
+const FIRST_WITH_MATCH_LABEL_KEYS: u64 = 33;
 
 pub(super) fn apply(component: &Component, inputs: &Inputs<'_>, replicas: i32, workload: &mut Workload) {
     let is_isolated = component.traits.is_request_serving && inputs.has_dedicated_request_serving_nodes();
@@ -128,9 +140,17 @@ fn colocate(inputs: &Inputs<'_>, weight: i32, affinity: &mut Affinity) {
     terms.push(term);
 }
 
+/// Whether replicas keep apart only from those of their own generation. A new pod may then stand beside an old one, and
+/// comes before that goes: as many as ever serve during a rollout, on as many nodes as there are replicas.
+pub(super) fn keeps_generations_apart(component: &Component, inputs: &Inputs<'_>) -> bool {
+    let understands = inputs.management.kubernetes.generation() >= FIRST_WITH_MATCH_LABEL_KEYS;
+    component.kind == WorkloadKind::Deployment && understands
+}
+
 /// Replicas keep apart: over zones where there are enough of them, else as far as possible; over nodes always, unless
 /// nothing is known of the nodes. Whether all of it is required.
 fn spread(component: &Component, inputs: &Inputs<'_>, replicas: i32, affinity: &mut Affinity) -> bool {
+    let generation = keeps_generations_apart(component, inputs).then(|| vec![POD_TEMPLATE_HASH.to_owned()]);
     let zones = inputs.management.zones;
     let has_enough_zones = usize::try_from(replicas).is_ok_and(|replicas| zones >= replicas);
     let anti = affinity.pod_anti_affinity.get_or_insert_default();
@@ -145,6 +165,7 @@ fn spread(component: &Component, inputs: &Inputs<'_>, replicas: i32, affinity: &
                 ..LabelSelector::default()
             }),
             topology_key: key.to_owned(),
+            match_label_keys: generation.clone(),
             ..PodAffinityTerm::default()
         };
         if is_required {

@@ -1,6 +1,7 @@
 //! Tables of what defaults give.
 
 use hyperplane_api::constants::{annotations, labels};
+use hyperplane_planner::version::{Scheme, Version};
 use k8s_openapi::{api::core::v1::PodAntiAffinity, apimachinery::pkg::util::intstr::IntOrString};
 use serde_json::json;
 
@@ -40,9 +41,9 @@ fn with_policy(policy: &str, topology: &[(&str, &str)]) -> World {
 fn replicas_and_their_exchange_follow_the_policy() {
     for (name, policy, topology, replicas, surge, unavailable) in [
         ("kube-apiserver", SINGLE, &[][..], 1, 1, 0),
-        ("kube-apiserver", HIGHLY, &[], 3, 0, 1),
+        ("kube-apiserver", HIGHLY, &[], 3, 1, 0),
         ("kube-apiserver", HIGHLY, &[DEDICATED_NODES], 2, 1, 1),
-        ("router", HIGHLY, &[], 3, 0, 1),
+        ("router", HIGHLY, &[], 3, 1, 0),
         ("router", HIGHLY, &[DEDICATED_NODES], 2, 1, 1),
         ("kube-scheduler", SINGLE, &[], 1, 1, 0),
         ("kube-scheduler", HIGHLY, &[], 2, 1, 0),
@@ -60,6 +61,54 @@ fn replicas_and_their_exchange_follow_the_policy() {
             (Some(replicas), number(surge), number(unavailable)),
             "{name} {policy}"
         );
+    }
+}
+
+#[test]
+fn a_new_pod_may_stand_beside_those_that_it_replaces() {
+    // The minor of the management cluster, what replicas keep apart from, and how they are exchanged.
+    let keys = Some(vec!["pod-template-hash".to_owned()]);
+    for (minor, keys, surge, unavailable) in [("v1.32.9", None, 0, 1), ("v1.33.0", keys, 1, 0)] {
+        let mut world = with_policy(HIGHLY, &[]);
+        world.management.kubernetes = Version::parse(Scheme::Kubernetes, minor).expect("it is a version");
+        let spec = deployment(&world, "kube-apiserver");
+        let rolling = spec.strategy.and_then(|strategy| strategy.rolling_update);
+        let rolling = rolling.expect("it rolls");
+        let number = |number| Some(IntOrString::Int(number));
+        assert_eq!(
+            (rolling.max_surge, rolling.max_unavailable),
+            (number(surge), number(unavailable)),
+            "{minor}"
+        );
+        let affinity = spec.template.spec.and_then(|pod| pod.affinity);
+        let anti = affinity.and_then(|affinity| affinity.pod_anti_affinity);
+        let required = anti.and_then(|anti| anti.required_during_scheduling_ignored_during_execution);
+        let required = required.expect("replicas keep apart");
+        assert!(required.iter().all(|term| term.match_label_keys == keys), "{minor}");
+        // The pods of a StatefulSet have no such label, and their volumes keep them where they are.
+        let Workload::StatefulSet(etcd) = world.rendered("etcd").workload else {
+            panic!("etcd is a StatefulSet");
+        };
+        let text = serde_json::to_string(etcd.as_ref()).expect("it is written");
+        assert!(!text.contains("matchLabelKeys"), "{minor}");
+    }
+}
+
+#[test]
+fn a_release_restarts_only_what_it_changes() {
+    let world = with_policy(SINGLE, &[]);
+    let mut next = world.clone();
+    next.control_plane.spec.release_image = "registry.example.com/release:next".to_owned();
+    for (name, rendered) in next.all_rendered() {
+        let before = world.rendered(name).workload;
+        assert_eq!(
+            rendered.workload.template(),
+            before.template(),
+            "{name} has the same images"
+        );
+        let released = rendered.workload.meta().annotations.as_ref();
+        let released = released.and_then(|all| all.get(annotations::RELEASE_IMAGE.as_str()));
+        assert_eq!(released, Some(&next.control_plane.spec.release_image), "{name}");
     }
 }
 

@@ -33,6 +33,7 @@ const COMPUTED: &[hyperplane_api::constants::Annotation] = &[
     ours::RENDER_REVISION,
     ours::RENDER_IMAGE,
     ours::RENDER_ZONES,
+    ours::RENDER_KUBERNETES,
     ours::RUNS_MACHINES,
     ours::INGRESS_DOMAIN,
     ours::RESTART_DATE_SYNCED,
@@ -124,6 +125,7 @@ fn rendering(blueprint: &Blueprint<'_>) -> Vec<(String, String)> {
         (ours::RENDER_REVISION, RENDER_REVISION.to_string()),
         (ours::RENDER_IMAGE, blueprint.settings.facts.image.clone()),
         (ours::RENDER_ZONES, blueprint.seen.zones.to_string()),
+        (ours::RENDER_KUBERNETES, blueprint.settings.facts.kubernetes.to_string()),
     ];
     let value = |(key, current): (hyperplane_api::constants::Annotation, String)| {
         let kept = kept.and_then(|live| key.of(live));

@@ -46,7 +46,12 @@ async fn everything_is_made_for_a_new_cluster() {
     let control_plane = world.control_plane("blue").await.unwrap();
     assert_eq!(control_plane.spec.release_image, IMAGE);
     let pins = control_plane.metadata.annotations.unwrap();
-    for key in [ours::RENDER_REVISION, ours::RENDER_IMAGE, ours::RENDER_ZONES] {
+    for key in [
+        ours::RENDER_REVISION,
+        ours::RENDER_IMAGE,
+        ours::RENDER_ZONES,
+        ours::RENDER_KUBERNETES,
+    ] {
         assert!(pins.contains_key(key.as_str()), "{key}");
     }
     assert_eq!(pins[annotations::DEFAULT_SECURITY_CONTEXT_UID.as_str()], "1001");

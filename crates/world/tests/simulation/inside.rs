@@ -17,7 +17,10 @@ use kube::{
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use crate::ground::{Ground, NEW, merge, single};
+use crate::{
+    ground::{Ground, NEW, merge, single},
+    look,
+};
 
 const INSIDE: &str = "clusters-one";
 const PATCH_BEFORE: &str = "1.36.3";
@@ -52,7 +55,7 @@ async fn a_patch_is_complete_when_its_pods_have_moved_and_not_before() {
             let mut pods = ground.pods(INSIDE).await;
             // Pods that leave have done so for the new ones.
             pods.retain(|pod| pod.metadata.deletion_timestamp.is_none());
-            pods.retain(|pod| annotations::RELEASE_IMAGE.of(pod) != Some(NEW));
+            pods.retain(|pod| !look::is_of(pod, NEW));
             let left: Vec<String> = pods.iter().map(ResourceExt::name_any).collect();
             assert_eq!(left, [""; 0], "these have not moved");
             break;

@@ -1,12 +1,17 @@
 //! Looking at a management cluster: waiting for things, and everything that somebody would look at.
 
-use std::{collections::BTreeMap, fmt::Debug, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Debug,
+    time::Duration,
+};
 
 use http::Request;
 use hyperplane_api::hypershift::{
     control_plane_component::ControlPlaneComponent, hosted_cluster::HostedCluster,
     hosted_control_plane::HostedControlPlane, version_status::UpdateState,
 };
+use hyperplane_planner::{catalogue, release::Release};
 use k8s_openapi::{
     api::core::v1::{Pod, Secret},
     apimachinery::pkg::apis::meta::v1::Condition,
@@ -256,6 +261,19 @@ pub fn waiting(pod: &Pod) -> Vec<String> {
 }
 
 /// The name of the component that a pod belongs to.
+/// Whether a pod runs only images that a release has, besides those that no release knows.
+pub fn is_of(pod: &Pod, release: &str) -> bool {
+    let images = |release: &Release| -> BTreeSet<String> {
+        let components = release.components.values();
+        components.filter_map(|component| component.image.clone()).collect()
+    };
+    let own = images(catalogue::by_image(release).unwrap());
+    let known: BTreeSet<String> = catalogue::releases().iter().flat_map(images).collect();
+    let spec = pod.spec.as_ref().unwrap();
+    let mut all = spec.containers.iter().filter_map(|container| container.image.as_ref());
+    all.all(|image| own.contains(image) || !known.contains(image))
+}
+
 pub fn component(pod: &Pod) -> &str {
     pod.labels().get("app").map_or("", String::as_str)
 }

@@ -7,7 +7,7 @@ use hyperplane_api::{
     hypershift::hosted_control_plane::HostedControlPlane,
 };
 use k8s_openapi::api::core::v1::{Namespace, Pod};
-use kube::{Api, ResourceExt as _, api::ListParams};
+use kube::{Api, api::ListParams};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
@@ -30,29 +30,40 @@ async fn settled(ground: &Ground, image: &str, change: Value) {
     ground.until_version("one", image.rsplit_once(":v").unwrap().1).await;
 }
 
-/// The release that each pod was rendered from, by component.
-fn releases(pods: &[Pod]) -> BTreeMap<&str, Vec<&str>> {
-    let mut all: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+/// Whether each pod runs the new release, by component.
+fn are_new(pods: &[Pod]) -> BTreeMap<&str, Vec<bool>> {
+    let mut all: BTreeMap<&str, Vec<bool>> = BTreeMap::new();
     for pod in pods {
-        let release = &pod.annotations()[annotations::RELEASE_IMAGE.as_str()];
-        all.entry(component(pod)).or_default().push(release);
+        all.entry(component(pod)).or_default().push(look::is_of(pod, NEW));
     }
     all
 }
 
 /// No pod of a later step is new while one of an earlier step is old.
 fn check_order(pods: &[Pod]) {
-    let releases = releases(pods);
+    let are_new = are_new(pods);
     let all_new = |name: &str| {
-        releases
+        are_new
             .get(name)
-            .is_some_and(|found| found.iter().all(|image| *image == NEW))
+            .is_some_and(|found| found.iter().all(|is_new| *is_new))
     };
-    let any_new = |name: &str| releases.get(name).is_some_and(|found| found.contains(&NEW));
-    assert!(!any_new("kube-apiserver") || all_new("etcd"), "{releases:?}");
+    let any_new = |name: &str| are_new.get(name).is_some_and(|found| found.contains(&true));
+    assert!(!any_new("kube-apiserver") || all_new("etcd"), "{are_new:?}");
     for follower in FOLLOWERS {
-        assert!(!any_new(follower) || all_new("kube-apiserver"), "{releases:?}");
+        assert!(!any_new(follower) || all_new("kube-apiserver"), "{are_new:?}");
     }
+}
+
+/// How many API servers of a control plane get requests.
+fn serving(pods: &[Pod]) -> usize {
+    let ready = |pod: &&Pod| {
+        let conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
+        let mut ready = conditions.filter(|condition| condition.type_ == "Ready");
+        ready.any(|condition| condition.status == "True")
+    };
+    let stays = |pod: &&Pod| pod.metadata.deletion_timestamp.is_none();
+    let servers = pods.iter().filter(|pod| component(pod) == "kube-apiserver");
+    servers.filter(stays).filter(ready).count()
 }
 
 #[tokio::test(start_paused = true)]
@@ -65,7 +76,9 @@ async fn a_minor_rolls_in_order_while_every_request_is_answered() {
     let mut requests = 0;
     while !ground.has_version("one", "1.36.4").await {
         hosted.get("kube-system").await.unwrap();
-        check_order(&ground.pods(INSIDE).await);
+        let pods = ground.pods(INSIDE).await;
+        check_order(&pods);
+        assert!(serving(&pods) >= 3, "a new server comes before an old one goes");
         requests += 1;
         assert!(requests < 7_200, "{}", ground.story().await);
         sleep(Duration::from_secs(1)).await;
