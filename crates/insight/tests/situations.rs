@@ -75,6 +75,7 @@ const EXPECTED: &[(&str, Outcome, &[&str])] = &[
     ("healthy", Outcome::Nothing, &[]),
     ("ignition_failed", Outcome::Held, &["ConfigurationNotFetched"]),
     ("image_not_pulled", Outcome::Held, &["ImageNotPulled"]),
+    ("init_container_fails", Outcome::Held, &["ContainerCrashes"]),
     ("instance_refused", Outcome::Held, &["InstanceNotReady"]),
     (
         "invalid_configuration",

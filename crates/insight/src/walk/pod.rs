@@ -27,6 +27,8 @@ const OF_CONTAINER: &[&str] = &[
     "CreateContainerError",
     "RunContainerError",
 ];
+/// How often a container may have failed before it counts as one that goes on failing, although it runs just now.
+const FAILURES_TOLERATED: i64 = 1;
 /// How long a container may run before it has to answer its probe.
 const PATIENCE_SECONDS: i64 = 60;
 
@@ -82,7 +84,10 @@ fn containers(walk: &Walk<'_>, pod: &Object) -> Option<Trouble> {
     let all = first.chain(pod.items("/status/containerStatuses"));
     let all: Vec<&Value> = all.collect();
     let waiting = all.iter().find_map(|status| waiting(pod, status));
-    waiting.or_else(|| all.iter().find_map(|status| unready(walk, pod, status)))
+    let failing = || all.iter().find_map(|status| failing_again(pod, status));
+    waiting
+        .or_else(failing)
+        .or_else(|| all.iter().find_map(|status| unready(walk, pod, status)))
 }
 
 fn text<'a>(status: &'a Value, pointer: &str) -> &'a str {
@@ -129,20 +134,45 @@ fn has_failed(status: &Value, state: &str) -> bool {
 }
 
 fn crash(pod: &Object, status: &Value) -> Trouble {
-    let name = text(status, "/name");
     let state = if has_failed(status, "/state") {
         "/state"
     } else {
         "/lastState"
     };
+    let name = text(status, "/name");
+    ended(pod, status, state, &format!("container {name} ends again and again"))
+}
+
+/// A container that has failed more than once, and runs again: it is between two ends, not on its way.
+fn failing_again(pod: &Object, status: &Value) -> Option<Trouble> {
+    let restarts = restarts(status);
+    let is_running = status.pointer("/state/running").is_some();
+    let is_ready = status.get("ready") == Some(&Value::Bool(true));
+    if is_ready || !is_running || restarts <= FAILURES_TOLERATED || !has_failed(status, "/lastState") {
+        return None;
+    }
+    let what = format!(
+        "container {} has failed {restarts} times and runs again, the last time it ended",
+        text(status, "/name")
+    );
+    Some(ended(pod, status, "/lastState", &what).since(not_ready_since(pod)))
+}
+
+fn restarts(status: &Value) -> i64 {
+    status.get("restartCount").and_then(Value::as_i64).unwrap_or(0)
+}
+
+/// What is told of a container that ended, with how it did in one of its states.
+fn ended(pod: &Object, status: &Value, state: &str, what: &str) -> Trouble {
+    let name = text(status, "/name");
     let ended = |field: &str| status.pointer(&format!("{state}/terminated/{field}"));
     let code = ended("exitCode").and_then(Value::as_i64);
     let said = ["message", "reason"].iter().find_map(|field| ended(field)?.as_str());
     let said = said.filter(|said| !said.trim().is_empty());
-    let restarts = status.get("restartCount").and_then(Value::as_i64).unwrap_or(0);
+    let restarts = restarts(status);
     let ending = code.map_or_else(String::new, |code| format!(" with code {code}"));
     let why = said.map(|said| format!(": {}", said.trim())).unwrap_or_default();
-    let what = format!("container {name} ends again and again{ending}{why}");
+    let what = format!("{what}{ending}{why}");
     let remedy = format!(
         "Read why it ends: kubectl -n {} logs {} -c {name} --previous.",
         pod.namespace(),
