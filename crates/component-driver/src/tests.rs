@@ -9,7 +9,7 @@ use hyperplane_api::{
     schema::FeatureSet,
 };
 use hyperplane_apiserver::{Entropy, Server, Settings, Shared};
-use hyperplane_components::{Asset, Component, Infrastructure, Inputs, Traits, WorkloadKind};
+use hyperplane_components::{Asset, Component, Infrastructure, Inputs, RENDER_REVISION, Traits, WorkloadKind};
 use hyperplane_planner::{
     catalogue::releases,
     version::{Scheme, Version},
@@ -101,6 +101,7 @@ impl Reconciler for Driving {
             management: &self.facts.management(&control_plane),
             objects: &self.driver.objects(NAMESPACE),
             revision: revision(&control_plane),
+            newest_revision: RENDER_REVISION,
         };
         for outcome in self.driver.drive(context, &[&JOB, &CRON_JOB], &inputs).await {
             if let Some(failure) = outcome.failure {

@@ -10,7 +10,7 @@ use hyperplane_api::hypershift::control_plane_component::ControlPlaneComponentSt
 use crate::{
     component::Component,
     dependencies, images,
-    inputs::{Inputs, RENDER_REVISION},
+    inputs::Inputs,
     manifest::{Manifest, ObjectName, Workload},
     mounts,
     render::{all_names, render},
@@ -49,10 +49,11 @@ pub struct Rendered {
 
 /// What to do about a component.
 pub fn decide(component: &Component, inputs: &Inputs<'_>, observed: &Observed) -> Decision {
-    if !(1..=RENDER_REVISION).contains(&inputs.revision) {
+    let newest = inputs.newest_revision;
+    if !(1..=newest).contains(&inputs.revision) {
         // A newer program has rendered this control plane, and rendering it by an older revision would restart it.
         return Decision::Waiting(vec![format!(
-            "the revision of manifests is {}, and this program knows 1 to {RENDER_REVISION}: run a newer one",
+            "the revision of manifests is {}, and this program knows 1 to {newest}: run a newer one",
             inputs.revision
         )]);
     }

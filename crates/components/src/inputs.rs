@@ -44,8 +44,10 @@ pub struct Inputs<'a> {
     pub management: &'a Management,
     /// Secrets and ConfigMaps in the namespace of the control plane.
     pub objects: &'a Objects,
-    /// The revision of our manifests, at most [`RENDER_REVISION`].
+    /// The revision of our manifests.
     pub revision: u32,
+    /// The newest revision that this program knows, which is [`RENDER_REVISION`] but in tests.
+    pub newest_revision: u32,
 }
 
 impl<'a> Inputs<'a> {

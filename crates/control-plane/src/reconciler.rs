@@ -14,8 +14,8 @@ use hyperplane_component_driver::{
     CLEANUP_PATIENCE, Driver, Outcome, deleted_for, is_cleanup_over, rests, revision, serves, tenant, wants_cleanup,
 };
 use hyperplane_components::{
-    Component, Infrastructure, Inputs, Management, Objects, Observed, Warning, catalogue, control_plane_version,
-    encryption_up_to_date, missing_images, observe, warnings,
+    Component, Infrastructure, Inputs, Management, Objects, Observed, RENDER_REVISION, Warning, catalogue,
+    control_plane_version, encryption_up_to_date, missing_images, observe, warnings,
 };
 use hyperplane_planner::release::Shelf;
 use hyperplane_runtime::{Context, EventType, Failure, Next, Reconciler, Store};
@@ -109,6 +109,7 @@ impl ControlPlanes {
             management: &found.management,
             objects: &found.objects,
             revision: revision(control_plane),
+            newest_revision: RENDER_REVISION,
         };
         let missing = missing_images(&inputs);
         let outcomes = if missing.is_empty() && found.infrastructure.missing.is_empty() {

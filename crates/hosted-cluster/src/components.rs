@@ -9,7 +9,8 @@ use hyperplane_api::{
 };
 use hyperplane_component_driver::{Driver, Facts, revision};
 use hyperplane_components::{
-    Component, Decision, Infrastructure, Inputs, Management, etcd_recovery, etcd_recovery_over, manager_catalogue,
+    Component, Decision, Infrastructure, Inputs, Management, RENDER_REVISION, etcd_recovery, etcd_recovery_over,
+    manager_catalogue,
 };
 use hyperplane_platforms::Platform;
 use hyperplane_runtime::{Api, Context, Failure};
@@ -87,6 +88,7 @@ pub(crate) async fn drive(
         management: &management,
         objects: &seen.objects,
         revision: revision(control_plane),
+        newest_revision: RENDER_REVISION,
     };
     let components: Vec<&Component> = manager_catalogue().iter().collect();
     let outcomes = driver.drive(context, &components, &inputs).await;

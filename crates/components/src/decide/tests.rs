@@ -4,8 +4,9 @@ use serde_json::json;
 
 use super::{Decision, decide};
 use crate::{
-    inputs::RENDER_REVISION,
-    manifest::ObjectKind,
+    component::Component,
+    inputs::{Inputs, RENDER_REVISION},
+    manifest::{ObjectKind, Workload},
     support::{World, component, extended_release},
 };
 
@@ -116,6 +117,56 @@ fn a_revision_that_is_not_known_is_never_rendered() {
         let decision = decide(component("etcd"), &inputs, &world.settled());
         assert!(waits(&decision).contains("run a newer one"), "{revision}");
     }
+}
+
+/// A revision that only tests know: pods of the scheduler end a second later than by the first one.
+const SECOND_REVISION: u32 = RENDER_REVISION + 1;
+
+/// The scheduler, as a program has it that knows both revisions.
+fn with_second_revision() -> Component {
+    fn adapt(inputs: &Inputs<'_>, workload: &mut Workload) {
+        (component("kube-scheduler").adapt)(inputs, workload);
+        if inputs.revision >= SECOND_REVISION {
+            workload.pod_mut().termination_grace_period_seconds = Some(31);
+        }
+    }
+    let known = component("kube-scheduler");
+    Component {
+        adapt,
+        predicate: known.predicate,
+        waits: known.waits,
+        follow: known.follow,
+        traits: known.traits,
+        dependencies: known.dependencies,
+        sidecars: known.sidecars,
+        hosted_service_account: known.hosted_service_account,
+        ..Component::new(known.name, known.kind, known.assets)
+    }
+}
+
+#[test]
+fn a_program_that_knows_a_second_revision_rolls_nothing_by_itself() {
+    let world = World::with(&json!({}));
+    let both = with_second_revision();
+    let rendered = |component: &Component, revision: u32, newest_revision: u32| {
+        let inputs = Inputs {
+            revision,
+            newest_revision,
+            ..world.inputs()
+        };
+        decide(component, &inputs, &world.settled())
+    };
+    let before = rendered(component("kube-scheduler"), RENDER_REVISION, RENDER_REVISION);
+    let pinned = rendered(&both, RENDER_REVISION, SECOND_REVISION);
+    assert_eq!(pinned, before, "what is pinned is rendered as before, hashes included");
+    // Moved by an upgrade, it is rendered by the second one, which an older program leaves alone.
+    let (Decision::Apply(old), Decision::Apply(new)) = (before, rendered(&both, SECOND_REVISION, SECOND_REVISION))
+    else {
+        panic!("both are rendered");
+    };
+    assert_ne!(old.workload.template(), new.workload.template());
+    let older = rendered(component("kube-scheduler"), SECOND_REVISION, RENDER_REVISION);
+    assert!(waits(&older).contains("run a newer one"), "{older:?}");
 }
 
 #[test]

@@ -243,6 +243,7 @@ impl World {
             management: &self.management,
             objects: &self.objects,
             revision: RENDER_REVISION,
+            newest_revision: RENDER_REVISION,
         }
     }
 

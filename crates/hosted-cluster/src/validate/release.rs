@@ -159,6 +159,7 @@ fn whole(case: &Case<'_>, pair: &ReleasePair) -> Option<Problem> {
         management: &management,
         objects: &Objects::default(),
         revision: RENDER_REVISION,
+        newest_revision: RENDER_REVISION,
     });
     (!missing.is_empty()).then(|| {
         Problem::new(
