@@ -10,6 +10,7 @@ use hyperplane_api::{
     hypershift::{etcd::EtcdManagementType, hosted_control_plane::HostedControlPlane, platform_type::PlatformType},
 };
 use hyperplane_planner::release::Release;
+use kube::Resource;
 
 use crate::{
     assets,
@@ -64,7 +65,7 @@ pub fn missing_images(inputs: &Inputs<'_>) -> Vec<String> {
             Side::Management => inputs.release,
             Side::Hosted => inputs.cluster_release,
         };
-        (*name != components::ETCD || has_own_etcd) && of_release(name, release, inputs.control_plane).is_none()
+        (*name != components::ETCD || has_own_etcd) && hosted_image(name, release, inputs.control_plane).is_none()
     };
     let missing = REQUIRED.iter().filter(is_missing);
     missing.map(|(name, _)| (*name).to_owned()).collect()
@@ -109,18 +110,25 @@ pub(crate) fn resolve(name: &str, component: &str, inputs: &Inputs<'_>) -> Optio
         let replaced = replaced.and_then(|(_, key)| inputs.annotation(*key));
         return Some(replaced.unwrap_or(&inputs.management.image).to_owned());
     }
-    of_release(name, inputs.release, inputs.control_plane)
+    hosted_image(name, inputs.release, inputs.control_plane)
 }
 
-/// The image of something that runs inside of the hosted cluster; annotations of its control plane win there, too.
+/// The image of a component of a release; annotations of its control plane win over it.
 pub fn hosted_image(name: &str, release: &Release, control_plane: &HostedControlPlane) -> Option<String> {
-    of_release(name, release, control_plane)
+    release_image(name, release, control_plane, &control_plane.spec.platform.type_)
 }
 
-fn of_release(name: &str, release: &Release, control_plane: &HostedControlPlane) -> Option<String> {
+/// The same for whatever carries the annotations: the cluster, before it has a control plane. Everybody who asks whether
+/// there is an image asks here.
+pub fn release_image<K: Resource>(
+    name: &str,
+    release: &Release,
+    annotated: &K,
+    platform: &PlatformType,
+) -> Option<String> {
     // What assets call the provider of whichever platform a control plane has.
     let (names, annotation) = if name == components::CLUSTER_API_PROVIDER {
-        let (platform, annotation) = provider(&control_plane.spec.platform.type_)?;
+        let (platform, annotation) = provider(platform)?;
         // A release of OpenShift has the longer name.
         let names = [
             format!("capi-provider-{platform}"),
@@ -131,8 +139,8 @@ fn of_release(name: &str, release: &Release, control_plane: &HostedControlPlane)
         let replaced = OVERRIDES.iter().find(|(of, _)| *of == name);
         (vec![name.to_owned()], replaced.map(|(_, annotation)| *annotation))
     };
-    let replaced = annotation.and_then(|key| key.of(control_plane));
-    let replaced = replaced.or_else(|| names.iter().find_map(|name| overridden(name, control_plane)));
+    let replaced = annotation.and_then(|key| key.of(annotated));
+    let replaced = replaced.or_else(|| names.iter().find_map(|name| overridden(name, annotated)));
     let own = || {
         names
             .iter()
@@ -142,8 +150,8 @@ fn of_release(name: &str, release: &Release, control_plane: &HostedControlPlane)
 }
 
 /// The image that the annotation for any image of the release gives.
-fn overridden<'a>(name: &str, control_plane: &'a HostedControlPlane) -> Option<&'a str> {
-    let pairs = annotations::IMAGE_OVERRIDES.of(control_plane)?.split(',');
+fn overridden<'a, K: Resource>(name: &str, annotated: &'a K) -> Option<&'a str> {
+    let pairs = annotations::IMAGE_OVERRIDES.of(annotated)?.split(',');
     let mut pairs = pairs.filter_map(|pair| pair.split_once('='));
     let (_, image) = pairs.find(|(of, _)| of.trim() == name)?;
     Some(image.trim()).filter(|image| !image.is_empty())

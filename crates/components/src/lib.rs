@@ -52,7 +52,7 @@ pub use self::{
     decide::{Decision, Observed, Rendered, decide},
     defaults::request_override,
     history::control_plane_version,
-    images::{hosted_image, missing_images},
+    images::{hosted_image, missing_images, release_image},
     infrastructure::{Endpoint, Infrastructure, api_server_hostname, observe, published_services},
     inputs::{Inputs, Management, Objects, RENDER_REVISION, has_dedicated_operators},
     manifest::{Manifest, ObjectKind, ObjectName, Workload},

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use hyperplane_api::{
-    constants::{Annotation, annotations, finalizers, objects::components},
+    constants::{annotations, finalizers, objects::components},
     hypershift::{hosted_cluster::HostedCluster, hosted_control_plane::HostedControlPlane},
 };
 use hyperplane_component_driver::{Driver, Facts, revision};
 use hyperplane_components::{
     Component, Decision, Infrastructure, Inputs, Management, RENDER_REVISION, etcd_recovery, etcd_recovery_over,
-    manager_catalogue,
+    manager_catalogue, release_image,
 };
 use hyperplane_platforms::Platform;
 use hyperplane_runtime::{Api, Context, Failure};
@@ -42,21 +42,15 @@ pub(crate) fn of_cluster_api(
     let Some(provider) = platform.provider() else {
         return &[];
     };
-    let has = |component: &str, image_override: Annotation| {
-        let image = pair
-            .control_plane
-            .components
-            .get(component)
-            .and_then(|found| found.image.as_ref());
-        image.is_some() || image_override.of(cluster).is_some()
-    };
-    if annotations::DISABLE_MACHINE_MANAGEMENT.is_true(cluster) || !has(provider.component, provider.image_override) {
+    let platform = &cluster.spec.platform.type_;
+    let has = |component: &str| release_image(component, &pair.control_plane, cluster, platform).is_some();
+    if annotations::DISABLE_MACHINE_MANAGEMENT.is_true(cluster) || !has(provider.component) {
         return &[];
     }
     if facts.runs_machines {
         return &[components::CLUSTER_API_PROVIDER];
     }
-    if has(components::CLUSTER_API, annotations::CAPI_MANAGER_IMAGE) {
+    if has(components::CLUSTER_API) {
         return &KEPT;
     }
     &[]

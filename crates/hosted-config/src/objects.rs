@@ -2,6 +2,7 @@
 //! [`all`]. Nothing here talks to a cluster.
 
 mod access;
+mod controllers;
 mod dns;
 mod endpoints;
 mod guards;
@@ -101,6 +102,7 @@ pub(crate) fn all(wanted: &Wanted<'_>) -> Result<Vec<Manifest>, Failure> {
     let mut set = Set::default();
     access::add(&mut set);
     machine_approver::add(&mut set);
+    controllers::add(wanted, &mut set);
     guards::add(&mut set);
     endpoints::add(wanted, &mut set).map_err(Failure::retry)?;
     konnectivity::add(wanted, &mut set).map_err(Failure::retry)?;

@@ -1,10 +1,7 @@
 //! Hosts that were booted by an agent and wait in a namespace to be claimed.
 
 use hyperplane_api::{
-    constants::{
-        annotations,
-        objects::{components, signers},
-    },
+    constants::objects::{components, signers},
     hypershift::{
         hosted_cluster::{HostedCluster, HostedClusterSpec},
         hosted_cluster_status::PayloadArchitecture,
@@ -72,7 +69,6 @@ impl Platform for Agent {
     fn provider(&self) -> Option<Provider> {
         Some(Provider {
             component: components::CLUSTER_API_PROVIDER,
-            image_override: annotations::CAPI_PROVIDER_AGENT_IMAGE,
             cpu: "100m",
             memory: "20Mi",
         })

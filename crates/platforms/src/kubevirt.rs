@@ -82,7 +82,6 @@ impl Platform for KubeVirt {
     fn provider(&self) -> Option<Provider> {
         Some(Provider {
             component: components::CLUSTER_API_PROVIDER,
-            image_override: annotations::CAPI_PROVIDER_KUBEVIRT_IMAGE,
             cpu: "10m",
             memory: "100Mi",
         })

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hyperplane_api::{
     cluster_api::common::ContractVersionedObjectReference,
-    constants::{Annotation, annotations},
+    constants::annotations,
     infrastructure::{InfrastructureStatus, agent_cluster::AgentCluster, kubevirt_cluster::KubevirtCluster},
 };
 use k8s_openapi::{api::rbac::v1::PolicyRule, apimachinery::pkg::apis::meta::v1::ObjectMeta};
@@ -78,8 +78,6 @@ pub(crate) fn ready() -> InfrastructureStatus {
 pub struct Provider {
     /// The component of the release that it is.
     pub component: &'static str,
-    /// The annotation of a cluster that gives it another image.
-    pub image_override: Annotation,
     /// The processor time that it asks for.
     pub cpu: &'static str,
     /// The memory that it asks for.

@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 
 use super::{Desired, cluster_with_pause, with_pause};
 use crate::{
+    components::of_cluster_api,
     dereference::State,
-    testing::{IMAGE, UID, cluster, complete, desired, live, namespace, seen, services, settings},
+    testing::{IMAGE, UID, cluster, complete, desired, judge, live, namespace, seen, services, settings},
 };
 
 fn annotations_of(desired: &Desired) -> BTreeMap<String, String> {
@@ -124,19 +125,35 @@ fn how_a_control_plane_is_rendered_moves_with_its_release_or_on_request_only() {
     let first = desired(&plain, &seen, &settings());
     let pins = |desired: &Desired| {
         let found = annotations_of(desired);
-        [ours::RENDER_REVISION, ours::RENDER_IMAGE, ours::RENDER_ZONES].map(|key| found[key.as_str()].clone())
+        [
+            ours::RENDER_REVISION,
+            ours::RENDER_IMAGE,
+            ours::RENDER_ZONES,
+            ours::RENDER_KUBERNETES,
+        ]
+        .map(|key| found[key.as_str()].clone())
     };
     let current = pins(&first);
     assert_eq!(
         current,
-        [&RENDER_REVISION.to_string(), "registry.example.com/hyperplane:1", "3"]
+        [
+            RENDER_REVISION.to_string(),
+            "registry.example.com/hyperplane:1".to_owned(),
+            "3".to_owned(),
+            settings().facts.kubernetes.to_string(),
+        ]
     );
     let old = json!({"metadata": {"annotations": {
-        ours::RENDER_REVISION.as_str(): "0", ours::RENDER_IMAGE.as_str(): "old:1", ours::RENDER_ZONES.as_str(): "1"}}});
+        ours::RENDER_REVISION.as_str(): "0", ours::RENDER_IMAGE.as_str(): "old:1", ours::RENDER_ZONES.as_str(): "1",
+        ours::RENDER_KUBERNETES.as_str(): "v1.20.0"}}});
     seen.namespace = Some(namespace(&plain, UID));
     seen.control_plane = Some(live(&first.control_plane, &old));
     let kept = pins(&desired(&plain, &seen, &settings()));
-    assert_eq!(kept, ["0", "old:1", "1"], "a newer program and more zones move nothing");
+    let pinned = ["0", "old:1", "1", "v1.20.0"];
+    assert_eq!(
+        kept, pinned,
+        "a newer program, more zones and another Kubernetes move nothing"
+    );
     let upgraded = cluster(&json!({"spec": {"release": {"image": "hyperplane.dev/kubernetes:v1.36.2"}}}));
     assert_eq!(pins(&desired(&upgraded, &seen, &settings())), current);
     let key = ours::RENDER_REVISION_REQUEST.as_str();
@@ -144,11 +161,7 @@ fn how_a_control_plane_is_rendered_moves_with_its_release_or_on_request_only() {
     let moved = desired(&asked, &seen, &settings());
     assert_eq!(pins(&moved), current);
     seen.control_plane = Some(live(&moved.control_plane, &old));
-    assert_eq!(
-        pins(&desired(&asked, &seen, &settings())),
-        ["0", "old:1", "1"],
-        "it was asked once"
-    );
+    assert_eq!(pins(&desired(&asked, &seen, &settings())), pinned, "it was asked once");
 }
 
 #[test]
@@ -305,6 +318,32 @@ fn a_provider_keeps_its_rights_where_the_work_of_cluster_api_is_ours() {
         assert!(made.roles.iter().any(|role| named(&role.metadata, provider)));
         let ignition = "hypershift-ignition-server-clusters-blue";
         assert!(made.cluster_roles.iter().any(|role| named(&role.metadata, ignition)));
+    }
+}
+
+#[test]
+fn a_provider_that_a_release_carries_runs_under_each_of_its_names() {
+    let cluster = cluster(&json!({
+        "spec": {"platform": {"type": "KubeVirt", "kubevirt": {}}, "services": services("Route")},
+    }));
+    let platform = hyperplane_platforms::of(&cluster.spec).unwrap();
+    let mut facts = settings().facts;
+    facts.runs_machines = true;
+    for (name, expected) in [
+        ("capi-provider-kubevirt", &["capi-provider"][..]),
+        ("cluster-api-provider-kubevirt", &["capi-provider"]),
+        ("capi-provider-agent", &[]),
+    ] {
+        let verdict = judge(&cluster, &seen(&cluster), &settings());
+        let mut pair = verdict.releases.unwrap();
+        let component = hyperplane_planner::release::Component {
+            image: Some("registry.example.com/provider:1".to_owned()),
+            ..Default::default()
+        };
+        let mut release = pair.control_plane.as_ref().clone();
+        release.components.insert(name.to_owned(), component);
+        pair.control_plane = release.into();
+        assert_eq!(of_cluster_api(&cluster, &pair, platform, &facts), expected, "{name}");
     }
 }
 

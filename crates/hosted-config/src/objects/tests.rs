@@ -16,14 +16,17 @@ fn rendered(networking: &Value) -> Result<Vec<Value>, String> {
 }
 
 fn rendered_with(networking: &Value, annotations: &Value) -> Result<Vec<Value>, String> {
+    rendered_of(&control_plane(networking, annotations))
+}
+
+fn rendered_of(control_plane: &HostedControlPlane) -> Result<Vec<Value>, String> {
     let endpoint = |host: &str, port| Endpoint {
         host: host.to_owned(),
         port,
     };
-    let control_plane = control_plane(networking, annotations);
     let (authority, agent) = (ConfigMap::default(), Secret::default());
     let wanted = Wanted {
-        control_plane: &control_plane,
+        control_plane,
         release: catalogue::by_version("v1.36.4").unwrap(),
         api_server: &endpoint("fd12::1", 6443),
         konnectivity: &endpoint("konnectivity.example.com", 443),
@@ -224,4 +227,68 @@ fn a_cluster_that_is_going_makes_nothing_new() {
     let policy = find(&objects, "ValidatingAdmissionPolicy", "hyperplane-ending");
     let binding = find(&objects, "ValidatingAdmissionPolicyBinding", "hyperplane-ending");
     assert_eq!(binding["spec"]["policyName"], policy["metadata"]["name"]);
+}
+
+/// Whether the rights that are granted to an account of the system namespace allow something there.
+fn may(objects: &[Value], account: &str, verb: &str, resource: &str) -> bool {
+    let is_bound = |binding: &&Value| binding["subjects"][0]["name"] == account;
+    let bindings = objects.iter().filter(|object| object["roleRef"].is_object());
+    let mut roles = bindings.filter(is_bound).map(|binding| {
+        let (kind, name) = (binding["roleRef"]["kind"].as_str(), binding["roleRef"]["name"].as_str());
+        find(objects, kind.unwrap(), name.unwrap())
+    });
+    let (group, resource) = resource.split_once('/').unwrap();
+    let contains = |list: &Value, word: &str| list.as_array().unwrap().iter().any(|one| one == word);
+    roles.any(|role| {
+        role["rules"].as_array().unwrap().iter().any(|rule| {
+            contains(&rule["apiGroups"], group)
+                && contains(&rule["resources"], resource)
+                && contains(&rule["verbs"], verb)
+        })
+    })
+}
+
+#[test]
+fn programs_of_the_control_plane_have_the_rights_that_they_need_and_no_more() {
+    let kubevirt = json!({"platform": {"type": "KubeVirt", "kubevirt": {}}});
+    let kubevirt: HostedControlPlane =
+        hyperplane_objects::read(samples::hosted_control_plane(&json!({"spec": kubevirt}))).unwrap();
+    let objects = rendered_of(&kubevirt).unwrap();
+    let (autoscaler, cloud) = ("cluster-autoscaler", "cloud-controller-manager");
+    for (account, verb, resource, expected) in [
+        (autoscaler, "watch", "/pods", true),
+        (autoscaler, "update", "/nodes", true),
+        (autoscaler, "create", "/pods/eviction", true),
+        (autoscaler, "list", "resource.k8s.io/resourceslices", true),
+        (autoscaler, "update", "coordination.k8s.io/leases", true),
+        (autoscaler, "delete", "/nodes", false),
+        (autoscaler, "get", "/secrets", false),
+        (cloud, "delete", "/nodes", true),
+        (cloud, "patch", "/services/status", true),
+        (cloud, "watch", "discovery.k8s.io/endpointslices", true),
+        (cloud, "update", "coordination.k8s.io/leases", true),
+        (cloud, "get", "/secrets", false),
+        (cloud, "list", "/pods", false),
+    ] {
+        assert_eq!(
+            may(&objects, account, verb, resource),
+            expected,
+            "{account} {verb} {resource}"
+        );
+    }
+    // Where a program does not run, nobody may act as it.
+    let disabled = json!({"hypershift.openshift.io/disable-machine-management": "true"});
+    let objects = rendered_with(&json!({}), &disabled).unwrap();
+    assert!(!may(&objects, autoscaler, "watch", "/pods") && !may(&objects, cloud, "delete", "/nodes"));
+}
+
+#[test]
+fn agents_follow_the_number_of_servers() {
+    let objects = rendered(&json!({})).unwrap();
+    let agent = find(&objects, "DaemonSet", "konnectivity-agent");
+    let arguments = &agent["spec"]["template"]["spec"]["containers"][0]["args"];
+    assert!(
+        arguments.as_array().unwrap().contains(&json!("--sync-forever=true")),
+        "{arguments}"
+    );
 }
