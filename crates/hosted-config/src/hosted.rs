@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use k8s_openapi::api::{
     admissionregistration::v1::{MutatingWebhookConfiguration, ValidatingWebhookConfiguration},
     apps::v1::{DaemonSet, Deployment},
+    certificates::v1::CertificateSigningRequest,
     coordination::v1::Lease,
     core::v1::{Node, Pod},
 };
@@ -23,7 +24,7 @@ use kube::{
 pub(crate) use self::removal::remove_cloud_resources;
 use crate::{
     node_metadata::is_marked,
-    nodes::{Nodes, is_fresh, is_ready, newest, waits_for_network},
+    nodes::{Nodes, PendingRequest, is_fresh, is_ready, newest, pending, waits_for_network},
     objects::{DAEMON_SETS, DEPLOYMENTS, SYSTEM_NAMESPACE},
     rollout::Rollout,
     webhooks::leads_to_service,
@@ -35,6 +36,8 @@ const AGENTS: &str = "app=konnectivity-agent";
 const MOST_AGENTS: usize = 3;
 /// How many leases are asked for at a time: one fresh one is proof enough, and usually on the first page.
 const LEASES: u32 = 100;
+/// How many requests for certificates are looked at.
+const REQUESTS: u32 = 500;
 /// How many pages are asked for while none is fresh, which is enough for ten thousand nodes.
 const MOST_PAGES: usize = 100;
 
@@ -66,8 +69,12 @@ pub(crate) async fn nodes(remote: &Remote, rollouts: &[Rollout], now: Timestamp)
         .list(&ListParams::default())
         .await?;
     let count = i64::try_from(nodes.items.len()).unwrap_or(i64::MAX);
+    let pending = pending_requests(client).await?;
     if count == 0 {
-        return Ok(Nodes::default());
+        return Ok(Nodes {
+            pending,
+            ..Nodes::default()
+        });
     }
     let unmarked = nodes.items.iter().filter(|node| !is_marked(*node));
     let unmarked = unmarked.filter_map(|node| Some((node.name_any(), node.creation_timestamp()?.0)));
@@ -86,8 +93,22 @@ pub(crate) async fn nodes(remote: &Remote, rollouts: &[Rollout], now: Timestamp)
         tunnel,
         away,
         without_network,
+        pending,
         unmarked,
+        ..Nodes::default()
     })
+}
+
+/// The requests of nodes for certificates that wait, the oldest first. Those that nobody answers are removed after a day, so
+/// that one page holds more than anybody reads.
+async fn pending_requests(client: &Client) -> Result<Vec<PendingRequest>, Failure> {
+    let page = ListParams::default().limit(REQUESTS);
+    let all = Api::<CertificateSigningRequest>::all(client.clone())
+        .list(&page)
+        .await?;
+    let mut found: Vec<PendingRequest> = all.items.iter().filter_map(pending).collect();
+    found.sort();
+    Ok(found)
 }
 
 /// When a node that is there last renewed its lease: some moment that is fresh, or else the last one.

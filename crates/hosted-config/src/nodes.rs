@@ -6,6 +6,7 @@ use hyperplane_api::constants::{conditions::hosted_control_plane as types, ours,
 use hyperplane_runtime::conditions::Observation;
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::{
+    certificates::v1::CertificateSigningRequest,
     coordination::v1::Lease,
     core::v1::{Node, NodeCondition},
 };
@@ -16,6 +17,18 @@ const FRESH: SignedDuration = SignedDuration::from_mins(5);
 
 /// What kubelets say of a runtime without a network plugin.
 const NETWORK_MISSING: &[&str] = &["NetworkPluginNotReady", "cni plugin not initialized"];
+
+/// Who signs certificates of nodes: those with which they reach the API server, and those with which they are reached.
+const NODE_SIGNERS: [&str; 2] = [
+    "kubernetes.io/kube-apiserver-client-kubelet",
+    "kubernetes.io/kubelet-serving",
+];
+
+/// How long a request may wait before somebody is told of it; the machine approver takes seconds.
+const APPROVAL_TIME: SignedDuration = SignedDuration::from_mins(1);
+
+/// How many requests are named; the rest is counted.
+const MOST_REQUESTS: usize = 3;
 
 /// What was seen of the nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,15 +43,88 @@ pub(crate) struct Nodes {
     pub(crate) away: i32,
     /// How many of these wait for a network plugin.
     pub(crate) without_network: i32,
+    /// Whether there are machines, whose requests somebody approves.
+    pub(crate) has_machines: bool,
+    /// The requests of nodes for certificates that nobody has answered, the oldest first.
+    pub(crate) pending: Vec<PendingRequest>,
     /// The names of those that have not been given what their pools say, and since when they are there.
     pub(crate) unmarked: Vec<(String, Timestamp)>,
+}
+
+/// A request for a certificate that waits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct PendingRequest {
+    /// When it was made.
+    pub(crate) created: Timestamp,
+    /// Its name.
+    pub(crate) name: String,
+    /// Who asks.
+    pub(crate) user: String,
 }
 
 /// Whether each side reaches the other, and what nodes lack.
 pub(crate) fn conditions(nodes: &Nodes, now: Timestamp) -> Vec<Observation> {
     let mut conditions = vec![to_nodes(nodes), from_nodes(nodes, now)];
-    conditions.extend((nodes.count > 0).then(|| network(nodes)));
+    if nodes.count > 0 {
+        conditions.extend([network(nodes), ready(nodes)]);
+    }
+    if nodes.count > 0 || !nodes.pending.is_empty() {
+        conditions.push(certificates(nodes, now));
+    }
     conditions
+}
+
+/// The request of a node for a certificate that nobody has answered.
+pub(crate) fn pending(request: &CertificateSigningRequest) -> Option<PendingRequest> {
+    let status = request.status.as_ref();
+    let answers = status
+        .and_then(|status| status.conditions.as_ref())
+        .into_iter()
+        .flatten();
+    let is_answered = answers.count() > 0;
+    let is_of_node = NODE_SIGNERS.contains(&request.spec.signer_name.as_str());
+    (is_of_node && !is_answered).then(|| PendingRequest {
+        created: request.creation_timestamp().map(|time| time.0).unwrap_or_default(),
+        name: request.name_any(),
+        user: request.spec.username.clone().unwrap_or_default(),
+    })
+}
+
+fn ready(nodes: &Nodes) -> Observation {
+    let condition = ours::NODES_READY.as_str();
+    let ready = nodes.count.saturating_sub(nodes.away.into());
+    let message = format!("{ready} of {} nodes are ready", nodes.count);
+    if nodes.away == 0 {
+        Observation::holds(condition, reasons::AS_EXPECTED.as_str(), message)
+    } else {
+        Observation::fails(condition, ours::NODES_NOT_READY.as_str(), message)
+    }
+}
+
+/// Requests that wait for longer than an approver takes.
+fn certificates(nodes: &Nodes, now: Timestamp) -> Observation {
+    let condition = ours::NODE_CERTIFICATES_APPROVED.as_str();
+    let old = nodes.pending.iter().filter(|request| {
+        // Where nobody approves, nothing is gained by waiting.
+        !nodes.has_machines || now.duration_since(request.created) > APPROVAL_TIME
+    });
+    let waiting: Vec<&PendingRequest> = old.collect();
+    if waiting.is_empty() {
+        let message = "No request of a node for a certificate waits";
+        return Observation::holds(condition, reasons::AS_EXPECTED.as_str(), message);
+    }
+    let shown = waiting.iter().take(MOST_REQUESTS);
+    let mut shown: Vec<String> = shown.map(|one| format!("{} of {}", one.name, one.user)).collect();
+    let more = waiting.len().saturating_sub(MOST_REQUESTS);
+    shown.extend((more > 0).then(|| format!("and {more} more")));
+    let who = if nodes.has_machines {
+        "the machine approver has not approved them, because it knows no machine that they belong to"
+    } else {
+        "nobody approves them, because hosts that join by themselves are no machines of this cluster: look at each, and \
+         approve those of hosts that you know with kubectl certificate approve"
+    };
+    let message = format!("Requests of nodes for certificates wait ({}); {who}", shown.join(", "));
+    Observation::fails(condition, ours::NODE_CERTIFICATES_PENDING.as_str(), message)
 }
 
 /// Whether a lease that was renewed at a moment still proves something.
@@ -238,5 +324,81 @@ mod tests {
             message.contains("2 of 3 nodes") && message.contains("install"),
             "{message}"
         );
+    }
+
+    fn request(name: &str, signer: &str, answer: Option<&str>) -> CertificateSigningRequest {
+        let conditions: Vec<_> = answer
+            .into_iter()
+            .map(|type_| serde_json::json!({"type": type_, "status": "True"}))
+            .collect();
+        hyperplane_objects::read(serde_json::json!({
+            "metadata": {"name": name, "creationTimestamp": "1970-01-01T00:00:00Z"},
+            "spec": {"request": "", "signerName": signer, "username": "system:bootstrap:abcdef"},
+            "status": {"conditions": conditions},
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn requests_that_wait_are_named_with_who_approves_them() {
+        let signer = "kubernetes.io/kube-apiserver-client-kubelet";
+        let all = [
+            request("csr-1", signer, None),
+            request("csr-2", signer, Some("Approved")),
+            request("csr-3", signer, Some("Denied")),
+            request("csr-4", "example.com/other", None),
+            request("csr-5", "kubernetes.io/kubelet-serving", None),
+        ];
+        let pending: Vec<PendingRequest> = all.iter().filter_map(pending).collect();
+        let judged = |has_machines: bool, pending: &[PendingRequest], now: i64| {
+            let nodes = Nodes {
+                count: 1,
+                has_machines,
+                pending: pending.to_vec(),
+                ..Nodes::default()
+            };
+            let all = conditions(&nodes, Timestamp::constant(now, 0));
+            let found = all.into_iter().find(|found| found.type_ == "NodeCertificatesApproved");
+            let found = found.expect("it is told");
+            (found.status, found.message)
+        };
+        let (status, message) = judged(false, &pending, 1);
+        assert_eq!(status, Some(false));
+        for word in [
+            "csr-1 of system:bootstrap:abcdef",
+            "csr-5",
+            "nobody approves",
+            "kubectl certificate approve",
+        ] {
+            assert!(message.contains(word), "{message}");
+        }
+        assert!(!message.contains("csr-2") && !message.contains("csr-4"), "{message}");
+        assert_eq!(
+            judged(true, &pending, 1).0,
+            Some(true),
+            "an approver takes some seconds"
+        );
+        let (status, message) = judged(true, &pending, 3600);
+        assert!(
+            status == Some(false) && message.contains("machine approver"),
+            "{message}"
+        );
+        assert_eq!(judged(false, &[], 1).0, Some(true));
+    }
+
+    #[test]
+    fn nodes_that_are_not_ready_are_counted() {
+        let nodes = |away| Nodes {
+            count: 3,
+            away,
+            ..Nodes::default()
+        };
+        for (away, status, message) in [
+            (0, true, "3 of 3 nodes are ready"),
+            (2, false, "1 of 3 nodes are ready"),
+        ] {
+            let found = ready(&nodes(away));
+            assert_eq!((found.status, found.message.as_str()), (Some(status), message));
+        }
     }
 }

@@ -137,6 +137,8 @@ const LOOKED_AT: &[ConditionType] = &[
     types::DATA_PLANE_CONNECTION_AVAILABLE,
     types::CONTROL_PLANE_CONNECTION_AVAILABLE,
     ours::NETWORK_PLUGIN_AVAILABLE,
+    ours::NODES_READY,
+    ours::NODE_CERTIFICATES_APPROVED,
 ];
 
 /// Conditions that every run tells.

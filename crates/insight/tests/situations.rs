@@ -73,6 +73,7 @@ const EXPECTED: &[(&str, Outcome, &[&str])] = &[
     ("forbidden", Outcome::Unknown, &["NotRead"]),
     ("forbidden_and_well", Outcome::Unknown, &[]),
     ("healthy", Outcome::Nothing, &[]),
+    ("host_waits_for_approval", Outcome::Held, &["CertificateNotApproved"]),
     ("ignition_failed", Outcome::Held, &["ConfigurationNotFetched"]),
     ("image_not_pulled", Outcome::Held, &["ImageNotPulled"]),
     ("init_container_fails", Outcome::Held, &["ContainerCrashes"]),

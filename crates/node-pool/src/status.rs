@@ -3,6 +3,7 @@
 
 mod addresses;
 mod conditions;
+mod hosts;
 mod machines;
 mod merging;
 mod nodes;
@@ -56,7 +57,8 @@ pub(crate) fn status(report: &Report<'_>) -> NodePoolStatus {
     let generation = report.pool.metadata.generation;
     let machines = || report.seen.machines.all.iter().map(AsRef::as_ref);
     NodePoolStatus {
-        replicas: Some(available(&report.seen.machines)),
+        // How many hosts of a pool have joined by themselves is not known, and not none.
+        replicas: (!machines::joins_by_itself(report)).then(|| available(&report.seen.machines)),
         version,
         nodes_info: nodes::info(machines()),
         os_image_stream: nodes::os_image_stream(machines()).or(before.os_image_stream),

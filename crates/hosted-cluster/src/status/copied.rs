@@ -40,6 +40,8 @@ const WHERE_PRESENT: &[ConditionType] = &[
     types::AWS_DEFAULT_SECURITY_GROUP_DELETED,
     types::CLOUD_RESOURCES_DESTROYED,
     ours::NETWORK_PLUGIN_AVAILABLE,
+    ours::NODES_READY,
+    ours::NODE_CERTIFICATES_APPROVED,
 ];
 
 /// All of them.

@@ -72,6 +72,11 @@ fn row(scene: &Scene, pool: &Object, namespace: &str) -> PoolRow {
     let deployment = deployments.iter().find(|found| is_of_pool(found, pool));
     let number = |pointer: &str| deployment.and_then(|found| found.number(pointer));
     let (state, message) = state(scene, pool);
+    // Of hosts that join by themselves nobody knows to which pool they belong.
+    let counted = || {
+        pool.number("/status/replicas")
+            .filter(|_| pool.text("/spec/platform/type") != Some("None"))
+    };
     PoolRow {
         name: pool.name().to_owned(),
         created: pool.created(),
@@ -81,7 +86,7 @@ fn row(scene: &Scene, pool: &Object, namespace: &str) -> PoolRow {
         since: pool.deleted().or_else(|| since(pool)),
         desired: desired(pool, deployment),
         current: number("/status/replicas"),
-        ready: number("/status/readyReplicas").or_else(|| pool.number("/status/replicas")),
+        ready: number("/status/readyReplicas").or_else(counted),
         updated: number("/status/upToDateReplicas"),
         machines: histogram(scene, pool, &place),
     }

@@ -30,6 +30,8 @@ type Row = (ConditionType, &'static Rule, Remedy);
 const RELEASE: &str = "Set spec.release.image to a release that the message allows, or add what it lacks.";
 const CREDENTIALS: &str = "Make the Secret that the message names, with the keys that it asks for.";
 const NETWORK: &str = "Install a network plugin in the hosted cluster, such as Cilium, Calico or Flannel.";
+const APPROVE: &str = "Look at each request in the hosted cluster (kubectl get csr, kubectl describe csr), and approve those of \
+                       hosts that you know: kubectl certificate approve.";
 const REACH: &str = "Look at konnectivity-agent on the nodes, and at what filters between them and the control plane.";
 const NAME: &str = "Let the name lead to the address of the API server, and let clients through.";
 
@@ -135,6 +137,11 @@ static OF_CONTROL_PLANE: &[Row] = &[
         ours::NETWORK_PLUGIN_AVAILABLE,
         &rule::NETWORK_PLUGIN,
         Remedy::Do(NETWORK),
+    ),
+    (
+        ours::NODE_CERTIFICATES_APPROVED,
+        &rule::CERTIFICATE,
+        Remedy::Do(APPROVE),
     ),
     (
         hosted_control_plane::DATA_PLANE_CONNECTION_AVAILABLE,

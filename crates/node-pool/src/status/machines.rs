@@ -19,6 +19,7 @@ use kube::ResourceExt as _;
 use super::{
     Report,
     conditions::{fails, holds, list},
+    hosts,
 };
 use crate::{build, dereference::Machines};
 
@@ -30,7 +31,11 @@ const MOST_REASONS: usize = 10;
 const LONGEST_WORDS: usize = 300;
 
 pub(super) fn observe(report: &Report<'_>) -> Vec<Observation> {
-    let mut observed = together(&report.seen.machines, wanted(report));
+    let mut observed = if joins_by_itself(report) {
+        hosts::together(report.seen)
+    } else {
+        together(&report.seen.machines, wanted(report))
+    };
     observed.push(ready(report));
     observed.extend(live_migratable(report));
     observed
@@ -205,10 +210,15 @@ pub(super) fn sentence(failure: &Failure) -> String {
     first.unwrap_or_default() + rest.as_str().trim_end_matches('.')
 }
 
+/// Whether the nodes of a pool are hosts that nobody makes.
+pub(super) fn joins_by_itself(report: &Report<'_>) -> bool {
+    report.seen.cluster.is_some() && report.pool.spec.platform.type_ == PlatformType::None
+}
+
 fn without_machines(report: &Report<'_>) -> Observation {
     let type_ = types::READY;
-    if report.seen.cluster.is_some() && report.pool.spec.platform.type_ == PlatformType::None {
-        return holds(type_, reasons::AS_EXPECTED, "Hosts join by themselves.");
+    if joins_by_itself(report) {
+        return hosts::ready(report.seen, wanted(report));
     }
     let problems = report.plan.verdict.as_ref().map(|verdict| list(verdict.holds()));
     match (problems.filter(|problems| !problems.is_empty()), report.failure) {

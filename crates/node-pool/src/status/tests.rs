@@ -225,6 +225,42 @@ fn a_pool_without_a_cluster_is_told() {
 }
 
 #[test]
+fn a_pool_of_hosts_that_join_by_themselves_tells_what_the_cluster_knows() {
+    let none = json!({"spec": {"platform": {"type": "None", "kubevirt": null}}});
+    let pool = testing::pool(&none);
+    let mut seen = testing::seen(&testing::cluster(&none));
+    let mut observe = |count: Value, ready: Option<&str>| {
+        let mut plane = (**seen.control_plane.as_ref().unwrap()).clone();
+        let conditions: Vec<Value> = ready
+            .iter()
+            .map(|status| {
+                json!({"type": "NodesReady", "status": status, "reason": "Observed", "message": "1 of 2 nodes are ready",
+                    "lastTransitionTime": "2030-01-01T00:00:00Z"})
+            })
+            .collect();
+        let status = json!({"nodeCount": count, "conditions": conditions});
+        plane.status = Some(hyperplane_objects::read(status).unwrap());
+        seen.control_plane = Some(Arc::new(plane));
+        told(&pool, &seen)
+    };
+    let nobody = observe(json!(0), None);
+    assert_eq!(is(&nobody, types::READY), ("False", "WaitingForAvailable"));
+    assert!(words(&nobody, types::READY).contains("somebody approves"));
+    assert_eq!(is(&nobody, types::ALL_NODES_HEALTHY).0, "Unknown");
+    assert_eq!(nobody.replicas, None, "none is more than what is known");
+    let well = observe(json!(2), Some("True"));
+    assert_eq!(is(&well, types::READY), ("True", "AsExpected"));
+    assert_eq!(is(&well, types::ALL_NODES_HEALTHY).0, "True");
+    assert_eq!(is(&well, types::ALL_MACHINES_READY).0, "Unknown");
+    assert!(words(&well, types::READY).contains("1 of 2 nodes are ready in the cluster"));
+    let away = observe(json!(2), Some("False"));
+    assert_eq!(is(&away, types::READY), ("False", "NodesNotReady"));
+    assert_eq!(is(&away, types::ALL_NODES_HEALTHY).0, "False");
+    let empty = testing::pool(&json!({"spec": {"platform": {"type": "None", "kubevirt": null}, "replicas": 0}}));
+    assert_eq!(is(&told(&empty, &seen), types::READY).0, "True");
+}
+
+#[test]
 fn a_payload_that_cannot_be_made_is_false_and_not_nothing() {
     for (reason, message) in [
         ("InvalidConfig", "a unit has no name"),

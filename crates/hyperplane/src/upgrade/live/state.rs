@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use hyperplane_api::{
     cluster_api::machine::Machine,
     common::IntOrString,
-    constants::annotations,
+    constants::{annotations, conditions::node_pool as types, reasons},
     hyperplane::distribution_release::DistributionRelease,
     hypershift::{
         hosted_cluster::HostedCluster,
@@ -189,18 +189,26 @@ fn health(live: &Live) -> Health {
     let status = live.cluster.status.as_ref();
     let mut conditions = status.iter().flat_map(|status| &status.conditions);
     let available = conditions.find(|condition| condition.type_ == "Available");
-    let of_pool = |pool: &NodePool| {
-        let mut conditions = pool.status.iter().flat_map(|status| &status.conditions);
-        let healthy = conditions.find(|condition| condition.type_ == "AllNodesHealthy");
-        healthy.map(|condition| condition.status == ConditionStatus::True)
-    };
-    let pools: Vec<Option<bool>> = live.pools.iter().map(of_pool).collect();
+    let pools: Vec<Option<bool>> = live.pools.iter().map(has_healthy_nodes).collect();
     Health {
         control_plane: available.map(|condition| condition.status == "True"),
         nodes_ready: pools
             .into_iter()
             .collect::<Option<Vec<bool>>>()
             .map(|all| all.iter().all(|is_well| *is_well)),
+    }
+}
+
+/// Whether all nodes of a pool are well; none where nobody knows. One that is to have no nodes is as it should be: its
+/// condition is False without a complaint.
+fn has_healthy_nodes(pool: &NodePool) -> Option<bool> {
+    let mut conditions = pool.status.iter().flat_map(|status| &status.conditions);
+    let healthy = conditions.find(|condition| condition.type_ == types::ALL_NODES_HEALTHY.as_str())?;
+    let has_none = healthy.reason.as_deref() == Some(reasons::AS_EXPECTED.as_str());
+    match healthy.status {
+        ConditionStatus::True => Some(true),
+        ConditionStatus::False => Some(has_none),
+        _ => None,
     }
 }
 

@@ -76,6 +76,30 @@ fn a_control_plane_on_its_way_has_both_versions() {
 }
 
 #[test]
+fn nodes_are_well_where_all_are_or_none_is_wanted_and_unknown_where_nobody_knows() {
+    let told = |status: &str, reason: &str| {
+        json!({"conditions": [{"type": "AllNodesHealthy", "status": status, "reason": reason, "message": "",
+            "lastTransitionTime": SERVED}]})
+    };
+    for (all, expected) in [
+        (vec![told("True", "AsExpected")], Some(true)),
+        (vec![told("False", "NodeNotReady")], Some(false)),
+        // A pool with `replicas: 0`.
+        (
+            vec![told("True", "AsExpected"), told("False", "AsExpected")],
+            Some(true),
+        ),
+        // A pool whose hosts join by themselves, before anybody looked at the nodes of the cluster.
+        (vec![told("Unknown", "StatusUnknown")], None),
+        (vec![told("True", "AsExpected"), Value::Null], None),
+    ] {
+        let pools = all.iter().map(|status| pool("a", "1.36.4", status)).collect();
+        let state = of(&live(cluster("1.36.4", &[]), pools, Vec::new()));
+        assert_eq!(state.health.nodes_ready, expected, "{all:?}");
+    }
+}
+
+#[test]
 fn nodes_are_known_by_machines_then_by_status_then_by_what_is_asked_for() {
     let told = json!({"nodesInfo": {"nodeVersions": [
         {"ocpVersion": "1.35.8", "kubeletVersion": "v1.35.8", "readyNodeCount": 1, "unreadyNodeCount": 1}]}});
