@@ -19,29 +19,43 @@ const RESYNC_INTERVAL: Duration = Duration::from_mins(2);
 /// The interval while a rollout is under way, and after a connection has just failed.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(15);
 
-/// How long to wait before the next visit. A failed connection is tried again soon, and less often the longer it fails: most
-/// failures are of a start or a restart and end in seconds, while one that stays must not cost a fleet its processors.
+/// The longest interval while nodes are expected: one asks for a certificate, or there are machines and no nodes. Whoever
+/// approves a request or starts a host waits for what the conditions say.
+const JOIN_INTERVAL: Duration = Duration::from_secs(30);
+
+/// How long to wait before the next visit. What does not hold yet is looked at again soon, and less often the longer it
+/// fails: most failures are of a start or a restart and end in seconds, while one that stays must not cost a fleet its
+/// processors.
 pub(crate) fn requeue_after(control_plane: &HostedControlPlane, visit: &Visit, now: Timestamp) -> Duration {
     if status::progress(control_plane, visit) != Progress::Complete {
         return PROGRESS_INTERVAL;
     }
     let conditions = nodes::conditions(&visit.nodes, now);
-    let failing = conditions.iter().filter(|found| found.status == Some(false));
-    let newest = failing.map(|found| failing_for(control_plane, found, now)).min();
-    newest.map_or(RESYNC_INTERVAL, |elapsed| {
-        elapsed.clamp(PROGRESS_INTERVAL, RESYNC_INTERVAL)
-    })
+    let unmet = conditions.iter().filter(|found| found.status != Some(true));
+    let newest = unmet.map(|found| unmet_for(control_plane, found, now)).min();
+    let longest = if expects_nodes(visit) {
+        JOIN_INTERVAL
+    } else {
+        RESYNC_INTERVAL
+    };
+    newest.map_or(longest, |elapsed| elapsed.clamp(PROGRESS_INTERVAL, longest))
 }
 
-/// For how long a condition has been failing, by what was reported before.
-fn failing_for(control_plane: &HostedControlPlane, found: &Observation, now: Timestamp) -> Duration {
+/// Whether a node is about to join, as far as anybody knows.
+fn expects_nodes(visit: &Visit) -> bool {
+    let nodes = &visit.nodes;
+    !nodes.pending.is_empty() || (nodes.count == 0 && nodes.has_machines)
+}
+
+/// For how long a condition has not been met, by what was reported before.
+fn unmet_for(control_plane: &HostedControlPlane, found: &Observation, now: Timestamp) -> Duration {
     let reported = control_plane
         .status
         .as_ref()
         .map_or(&[][..], |status| &status.conditions);
     let reported = reported.iter().find(|condition| condition.type_ == found.type_);
     let since = reported
-        .filter(|condition| condition.status == "False")
+        .filter(|condition| condition.status != "True")
         .map_or(now, |condition| condition.last_transition_time.0);
     Duration::try_from(now.duration_since(since)).unwrap_or_default()
 }
@@ -55,17 +69,17 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::constant(10_000, 0);
 
-    /// A control plane that has its release, and that reported a condition some seconds ago.
+    /// A control plane that has its release, and that reported its connections some seconds ago.
     fn control_plane(reported: Option<(&str, i64)>) -> HostedControlPlane {
         let mut control_plane = status::tests::rolled_out();
-        let conditions = reported.map(|(status, seconds)| {
+        let types = ["DataPlaneConnectionAvailable", "ControlPlaneConnectionAvailable"];
+        let conditions = reported.into_iter().flat_map(|(status, seconds)| {
             let since = Timestamp::constant(10_000 - seconds, 0).to_string();
-            json!({
-                "type": "DataPlaneConnectionAvailable", "status": status, "reason": "Before", "message": "",
-                "lastTransitionTime": since,
+            types.map(|type_| {
+                json!({"type": type_, "status": status, "reason": "Before", "message": "", "lastTransitionTime": since})
             })
         });
-        let conditions: Vec<_> = conditions.into_iter().collect();
+        let conditions: Vec<_> = conditions.collect();
         control_plane.status.get_or_insert_default().conditions = hyperplane_objects::read(json!(conditions)).unwrap();
         control_plane
     }
@@ -101,6 +115,34 @@ mod tests {
             };
             let found = requeue_after(&control_plane(reported), &visit, NOW).as_secs();
             assert_eq!(found, expected, "{is_connected} {reported:?}");
+        }
+    }
+
+    #[test]
+    fn nodes_that_are_expected_are_seen_soon() {
+        let request = || nodes::PendingRequest {
+            created: NOW,
+            name: "csr-1".to_owned(),
+            user: "system:bootstrap:abcdef".to_owned(),
+        };
+        // Whether there are machines, requests, since when the connection has been unknown, and the interval.
+        for (has_machines, pending, reported, expected) in [
+            (false, vec![], Some(("Unknown", 3600)), 120),
+            (false, vec![], Some(("Unknown", 1)), 15),
+            (true, vec![], Some(("Unknown", 3600)), 30),
+            (false, vec![request()], Some(("Unknown", 3600)), 15),
+        ] {
+            let visit = Visit {
+                held_up: None,
+                rollouts: Vec::new(),
+                nodes: Nodes {
+                    has_machines,
+                    pending: pending.clone(),
+                    ..Nodes::default()
+                },
+            };
+            let found = requeue_after(&control_plane(reported), &visit, NOW).as_secs();
+            assert_eq!(found, expected, "{has_machines} {pending:?} {reported:?}");
         }
     }
 

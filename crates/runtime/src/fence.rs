@@ -89,6 +89,17 @@ impl Fence {
         self.check().is_ok()
     }
 
+    /// Ends once this process may write. Nothing runs meanwhile: a process that stands by sleeps until its turn.
+    pub async fn opened(&self) {
+        let mut turns = self.subscribe();
+        while !self.is_leader() {
+            // The sender is part of this fence, so that the channel stays open.
+            if turns.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
     pub(crate) fn set(&self, state: Leadership) {
         *lock(&self.state) = state;
         let leads = matches!(state, Leadership::Leader { .. });
@@ -183,6 +194,24 @@ mod tests {
             until: Instant::now() + Duration::from_secs(seconds),
             transitions: 1,
         });
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_process_that_stands_by_sleeps_until_its_turn() {
+        let fence = Fence::closed();
+        let mut opened = std::pin::pin!(fence.opened());
+        let mut polls = 0;
+        let counted = std::future::poll_fn(|context| {
+            polls += 1;
+            opened.as_mut().poll(context)
+        });
+        assert!(tokio::time::timeout(Duration::from_hours(1), counted).await.is_err());
+        assert!(polls <= 2, "{polls} looks");
+        fence.set(Leadership::Leader {
+            until: Instant::now() + Duration::from_secs(15),
+            transitions: 1,
+        });
+        opened.await;
     }
 
     #[tokio::test(start_paused = true)]

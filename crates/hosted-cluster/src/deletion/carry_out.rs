@@ -7,9 +7,10 @@ use hyperplane_api::{
 };
 use hyperplane_objects::Kind;
 use hyperplane_runtime::{Api, Context, Failure};
+use k8s_openapi::api::core::v1::Pod;
 use kube::{
     ResourceExt as _,
-    api::{Patch, PatchParams},
+    api::{DeleteParams, ListParams, Patch, PatchParams, Preconditions},
 };
 use serde_json::json;
 
@@ -22,6 +23,9 @@ use crate::{
     components, metadata, names,
     stores::Stores,
 };
+
+/// How long pods of a control plane have to end once nobody is served any more: enough to end in order.
+const END_GRACE_SECONDS: u32 = 5;
 
 /// The word for no pause.
 const NOT_PAUSED: &str = "false";
@@ -54,6 +58,7 @@ pub(crate) async fn carry_out(
             Deed::DeleteControlPlane => delete_all(context, remains.control_plane.as_slice()).await?,
             Deed::DeleteTraces => delete_traces(context, &remains.rights, remains).await?,
             Deed::DeleteNamespace => delete_all(context, remains.namespace.as_slice()).await?,
+            Deed::EndPods => end_pods(context, &names::namespace_of(cluster)).await?,
         }
     }
     Ok(())
@@ -62,6 +67,36 @@ pub(crate) async fn carry_out(
 async fn delete_all<K: Kind>(context: &Context, objects: &[std::sync::Arc<K>]) -> Result<(), Failure> {
     for object in objects {
         context.delete(object.as_ref()).await?;
+    }
+    Ok(())
+}
+
+/// Shortens the time that pods of a control plane take to end, where they would take longer.
+async fn end_pods(context: &Context, namespace: &str) -> Result<(), Failure> {
+    let api: Api<Pod> = Api::namespaced(context.client().clone(), namespace);
+    let is_slow = |pod: &Pod| {
+        let granted = pod.metadata.deletion_grace_period_seconds;
+        granted.is_none_or(|seconds| seconds > i64::from(END_GRACE_SECONDS))
+    };
+    for pod in api
+        .list(&ListParams::default())
+        .await?
+        .items
+        .iter()
+        .filter(|pod| is_slow(pod))
+    {
+        let this_one = Preconditions {
+            uid: pod.uid(),
+            resource_version: None,
+        };
+        let parameters = DeleteParams::default()
+            .grace_period(END_GRACE_SECONDS)
+            .preconditions(this_one);
+        match api.delete(&pod.name_any(), &parameters).await {
+            // It is gone, or another has its name.
+            Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => {}
+            deleted => deleted?,
+        }
     }
     Ok(())
 }

@@ -111,6 +111,8 @@ pub(crate) enum Deed {
     DeleteTraces,
     /// Delete the namespace.
     DeleteNamespace,
+    /// Let pods in it end soon: an API server goes on for minutes for clients that are being led elsewhere, and there are none.
+    EndPods,
 }
 
 /// Where a deletion stands.
@@ -252,6 +254,8 @@ fn places(facts: &Facts) -> Option<Step> {
         return has_traces.then(|| Step::waiting(deeds, "rights and kubeconfigs to be gone"));
     }
     deeds.extend((facts.namespace == Presence::Present).then_some(Deed::DeleteNamespace));
+    // After it, as nothing that was deleted is made again then.
+    deeds.push(Deed::EndPods);
     Some(Step::waiting(deeds, "the namespace of the control plane to be gone"))
 }
 

@@ -9,9 +9,10 @@ use hyperplane_api::{
     infrastructure::kubevirt_cluster::KubevirtCluster,
 };
 use k8s_openapi::api::{
-    core::v1::{Namespace, Secret},
+    core::v1::{Namespace, Pod, Secret},
     rbac::v1::{ClusterRole, ClusterRoleBinding},
 };
+use kube::api::DeleteParams;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
@@ -121,6 +122,32 @@ async fn a_cluster_is_taken_apart_in_order() {
     let namespace = world.namespace(INSIDE).await.unwrap();
     assert!(namespace.metadata.deletion_timestamp.is_none());
     world.patch::<HostedControlPlane>(INSIDE, "blue", let_go()).await;
+    sleep(Duration::from_mins(5)).await;
+    nothing_is_left(&world).await;
+    assert_eq!(world.refusals(), [] as [&str; 0]);
+    process.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn pods_of_a_control_plane_that_goes_end_soon() {
+    let (world, process) = World::settled(json!({})).await;
+    let container = json!({"name": "kube-apiserver", "image": "kube-apiserver:1", "securityContext": {
+        "allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}}});
+    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "kube-apiserver", "namespace": INSIDE},
+        "spec": {"nodeName": "a", "terminationGracePeriodSeconds": 135, "containers": [container],
+            "securityContext": {"runAsNonRoot": true, "seccompProfile": {"type": "RuntimeDefault"}}}});
+    world.create::<Pod>(Some(INSIDE), pod).await;
+    world.delete::<HostedCluster>(HOME, "blue").await;
+    sleep(Duration::from_mins(1)).await;
+    let pod = world.get::<Pod>(INSIDE, "kube-apiserver").await.unwrap();
+    assert_eq!(
+        pod.metadata.deletion_grace_period_seconds,
+        Some(5),
+        "nobody is served any more"
+    );
+    // Its kubelet ends it.
+    let now = DeleteParams::default().grace_period(0);
+    world.api::<Pod>(INSIDE).delete("kube-apiserver", &now).await.unwrap();
     sleep(Duration::from_mins(5)).await;
     nothing_is_left(&world).await;
     assert_eq!(world.refusals(), [] as [&str; 0]);

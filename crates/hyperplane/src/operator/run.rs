@@ -70,9 +70,11 @@ impl Ready {
 
 /// Says when work begins: everything has been read once, and this process may write.
 async fn announce(admin: &Admin, fence: &Fence) -> Infallible {
-    let has_begun = || fence.is_leader() && admin.respond(&Method::GET, "/readyz").status().is_success();
-    while !has_begun() {
+    let is_ready = || admin.respond(&Method::GET, "/readyz").status().is_success();
+    fence.opened().await;
+    while !(fence.is_leader() && is_ready()) {
         sleep(GLANCE).await;
+        fence.opened().await;
     }
     say("Reconciling.");
     pending().await

@@ -42,9 +42,10 @@ pub fn manager_rules() -> Vec<PolicyRule> {
         rule("policy", &["poddisruptionbudgets"], WATCH),
         rule("", &["namespaces"], WRITE),
         rule("", &["nodes"], WATCH),
-        // Whether a member of etcd keeps failing is seen on its pod, and on its claim.
+        // Whether a member of etcd keeps failing is seen on its pod, and on its claim. Pods of a control plane that goes are
+        // let go sooner.
         rule("", &["persistentvolumeclaims"], &["get"]),
-        rule("", &["pods"], &["list"]),
+        rule("", &["pods"], &["delete", "list"]),
         rule(groups::CLUSTER_API, &["clusters"], WRITE),
         rule(
             groups::CLUSTER_API,
