@@ -260,7 +260,6 @@ pub fn waiting(pod: &Pod) -> Vec<String> {
         .collect()
 }
 
-/// The name of the component that a pod belongs to.
 /// Whether a pod runs only images that a release has, besides those that no release knows.
 pub fn is_of(pod: &Pod, release: &str) -> bool {
     let images = |release: &Release| -> BTreeSet<String> {
@@ -274,6 +273,7 @@ pub fn is_of(pod: &Pod, release: &str) -> bool {
     all.all(|image| own.contains(image) || !known.contains(image))
 }
 
+/// The name of the component that a pod belongs to.
 pub fn component(pod: &Pod) -> &str {
     pod.labels().get("app").map_or("", String::as_str)
 }
