@@ -9,7 +9,8 @@ use k8s_openapi::{
         authorization::v1 as authorization, autoscaling::v1 as autoscaling_v1, autoscaling::v2 as autoscaling_v2,
         batch::v1 as batch, certificates::v1 as certificates, coordination::v1 as coordination, core::v1 as core,
         discovery::v1 as discovery, events::v1 as events, flowcontrol::v1 as flowcontrol, networking::v1 as networking,
-        node::v1 as node, policy::v1 as policy, rbac::v1 as rbac, scheduling::v1 as scheduling, storage::v1 as storage,
+        node::v1 as node, policy::v1 as policy, rbac::v1 as rbac, resource::v1 as resource,
+        scheduling::v1 as scheduling, storage::v1 as storage,
     },
     apiextensions_apiserver::pkg::apis::apiextensions::v1 as apiextensions,
     apimachinery::pkg::apis::meta::v1 as meta,
@@ -103,6 +104,7 @@ fn describe_groups(generator: &mut SchemaGenerator) {
         node { RuntimeClass }
         policy { Eviction, PodDisruptionBudget }
         rbac { ClusterRole, ClusterRoleBinding, Role, RoleBinding }
+        resource { DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice }
         scheduling { PriorityClass }
         storage {
             CSIDriver, CSINode, CSIStorageCapacity, StorageClass, VolumeAttachment, VolumeAttributesClass,

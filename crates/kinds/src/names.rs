@@ -8,6 +8,8 @@ const KEY_PATTERN: &str = "[-._a-zA-Z0-9]+";
 const HEADER_WORDS: &str = "a valid HTTP header must consist of alphanumeric characters or '-'";
 const HEADER_PATTERN: &str = "[-A-Za-z0-9]+";
 const PERCENT_WORDS: &str = "a valid percent string must be a numeric string followed by an ending '%'";
+const IDENTIFIER_WORDS: &str = "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'";
+const IDENTIFIER_PATTERN: &str = "[A-Za-z_][A-Za-z0-9_]*";
 const WILDCARD_WORDS: &str = "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character";
 const WILDCARD_PATTERN: &str = r"\*\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
 
@@ -86,6 +88,44 @@ pub(crate) fn in_range(number: i64, low: i64, high: i64) -> Vec<String> {
     }
 }
 
+/// An identifier of C.
+pub(crate) fn c_identifier(text: &str) -> Vec<String> {
+    let is_good = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let starts_well = text.bytes().next().is_some_and(|byte| !byte.is_ascii_digit());
+    if starts_well && text.bytes().all(is_good) {
+        Vec::new()
+    } else {
+        let examples = ["my_name", "MY_NAME", "MyName"];
+        vec![pattern(IDENTIFIER_WORDS, IDENTIFIER_PATTERN, &examples)]
+    }
+}
+
+/// Whether a text is a version as semver.org describes it.
+pub(crate) fn is_semantic_version(text: &str) -> bool {
+    let is_number = |part: &str| {
+        let has_digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        has_digits && (part == "0" || !part.starts_with('0'))
+    };
+    let is_word = |part: &str| {
+        let is_good = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        !part.is_empty() && part.bytes().all(is_good)
+    };
+    let (text, build) = text
+        .split_once('+')
+        .map_or((text, None), |(text, build)| (text, Some(build)));
+    let (core, before) = text
+        .split_once('-')
+        .map_or((text, None), |(core, before)| (core, Some(before)));
+    let is_before_release = |part: &str| {
+        let is_numeric = part.bytes().all(|byte| byte.is_ascii_digit());
+        is_word(part) && (!is_numeric || is_number(part))
+    };
+    core.split('.').count() == 3
+        && core.split('.').all(is_number)
+        && before.is_none_or(|before| before.split('.').all(is_before_release))
+        && build.is_none_or(|build| build.split('.').all(is_word))
+}
+
 /// A share such as `25%`.
 pub(crate) fn percent(text: &str) -> Vec<String> {
     let is_percent = text
@@ -144,6 +184,7 @@ mod tests {
         assert!(environment_variable("MY_ENV.NAME").is_empty());
         assert!(port_name("http-1").is_empty());
         assert!(percent("25%").is_empty());
+        assert!(c_identifier("_a1").is_empty());
         assert!(http_header("X-A").is_empty());
         assert!(wildcard_subdomain("*.a.b").is_empty());
     }
@@ -161,7 +202,29 @@ mod tests {
         );
         assert_eq!(port_number(0), ["must be between 1 and 65535, inclusive"]);
         assert_eq!(percent("x").len(), 1);
+        assert_eq!(c_identifier("1a").len(), 1);
+        assert_eq!(c_identifier("").len(), 1);
         assert_eq!(http_header("a b").len(), 1);
         assert_eq!(wildcard_subdomain("a.b").len(), 1);
+    }
+
+    #[test]
+    fn versions_are_those_of_semver() {
+        for good in ["0.0.1", "1.2.3-alpha.1+build.007", "1.2.3--", "1.2.3+0-x"] {
+            assert!(is_semantic_version(good), "{good}");
+        }
+        for bad in [
+            "",
+            "1.2",
+            "1.2.3.4",
+            "01.2.3",
+            "1.2.3-01",
+            "1.2.3-",
+            "1.2.3+",
+            "1.2.3-a..b",
+            "1.2.3-é",
+        ] {
+            assert!(!is_semantic_version(bad), "{bad}");
+        }
     }
 }

@@ -75,9 +75,19 @@ fn difference(ours: &Answer, real: &Answer) -> Vec<String> {
 /// specifications that it prints below; nobody reads those by machine.
 fn without_struct(message: &str) -> String {
     let line = message.lines().next().unwrap_or_default();
-    for start in ["{\"labels\":", "{\"Spec\":", "{\"MinAvailable\":", "{\"Attacher\":"] {
-        if let (Some(from), Some(to)) = (line.find(start), line.rfind("}: ")) {
-            return format!("{}{}", &line[..from], &line[to + 3..]);
+    for start in [
+        "{\"labels\":",
+        "{\"Spec\":",
+        "{\"MinAvailable\":",
+        "{\"Attacher\":",
+        "{\"Devices\":",
+        "{\"Driver\":",
+        "{\"IntValue\":",
+        "[{\"MatchExpressions\":",
+    ] {
+        let end = |words: &str| line.rfind(words).map(|to| to + words.len());
+        if let (Some(from), Some(to)) = (line.find(start), end("}: ").or_else(|| end("}]: "))) {
+            return format!("{}{}", &line[..from], &line[to..]);
         }
     }
     line.to_owned()

@@ -23,7 +23,7 @@ const fn api(alias: &'static str, directory: &'static str, component: &'static s
 }
 
 /// Every package with types that are sent or received.
-pub const PACKAGES: [Package; 22] = [
+pub const PACKAGES: [Package; 23] = [
     api("core", "core/v1", "io.k8s.api.core.v1"),
     api("apps", "apps/v1", "io.k8s.api.apps.v1"),
     api("batch", "batch/v1", "io.k8s.api.batch.v1"),
@@ -47,6 +47,8 @@ pub const PACKAGES: [Package; 22] = [
     api("authentication", "authentication/v1", "io.k8s.api.authentication.v1"),
     api("authorization", "authorization/v1", "io.k8s.api.authorization.v1"),
     api("flowcontrol", "flowcontrol/v1", "io.k8s.api.flowcontrol.v1"),
+    // Not by the name of its directory: `resource.Quantity` is of another package.
+    api("dra", "resource/v1", "io.k8s.api.resource.v1"),
     Package {
         alias: "apiextensions",
         module: "apiextensions-apiserver",

@@ -12,6 +12,11 @@ mod config;
 mod config_rules;
 mod container_rules;
 mod cron;
+mod device_claim_rules;
+mod device_class_rules;
+mod device_slice_rules;
+mod device_status_rules;
+mod devices;
 mod endpoint_rules;
 mod endpoints;
 mod environment_rules;
@@ -87,6 +92,7 @@ pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
         storage::ROWS,
         admission::ROWS,
         endpoints::SLICES,
+        devices::ROWS,
         flowcontrol::ROWS,
     ]
     .into_iter()

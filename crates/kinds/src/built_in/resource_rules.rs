@@ -89,7 +89,7 @@ fn validate_container_resource(name: &str, path: &Path<'_>, complaints: &mut Com
     }
 }
 
-fn is_extended(name: &str) -> bool {
+pub(super) fn is_extended(name: &str) -> bool {
     !is_native(name) && !name.starts_with("requests.") && qualified_name(&format!("requests.{name}")).is_empty()
 }
 

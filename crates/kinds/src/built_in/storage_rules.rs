@@ -70,7 +70,7 @@ fn validate_parameters(parameters: Option<&Map<String, Value>>, path: &Path<'_>,
 }
 
 /// A name of a driver is a subdomain that fits into a label.
-fn validate_driver_name(name: &str, path: &Path<'_>, complaints: &mut Complaints) {
+pub(super) fn validate_driver_name(name: &str, path: &Path<'_>, complaints: &mut Complaints) {
     if name.is_empty() {
         complaints.required(path, "");
         return;

@@ -10,6 +10,8 @@ use crate::{
 pub(super) const FUNCTIONS: &[(&str, DefaultFunction)] = &[
     ("authentication.TokenRequestSpec", token_request),
     ("discovery.EndpointPort", endpoint_port),
+    ("dra.DeviceSubRequest", device_request),
+    ("dra.ExactDeviceRequest", device_request),
     ("flowcontrol.ExemptPriorityLevelConfiguration", exempt_level),
     ("flowcontrol.FlowSchemaSpec", flow_schema),
     ("flowcontrol.LimitedPriorityLevelConfiguration", limited_level),
@@ -36,6 +38,13 @@ fn token_request(map: &mut Map<String, Value>) {
 fn endpoint_port(map: &mut Map<String, Value>) {
     put(map, "name", "");
     put(map, "protocol", "TCP");
+}
+
+fn device_request(map: &mut Map<String, Value>) {
+    put_text(map, "allocationMode", "ExactCount");
+    if field(map, "allocationMode") == "ExactCount" {
+        put_number(map, "count", 1);
+    }
 }
 
 fn flow_schema(map: &mut Map<String, Value>) {
