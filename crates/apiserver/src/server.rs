@@ -282,7 +282,7 @@ impl Controllers {
             observers: self.observers.clone(),
             means: Means {
                 root_certificates: String::new(),
-                client_certificates: String::new(),
+                client_certificates: self.means.client_certificates.clone(),
                 authority: None,
             },
             part: Part::Server,
@@ -309,7 +309,7 @@ impl Controllers {
     }
 
     async fn work(&self, core: &Core) {
-        let server = controllers::run_server(core, &self.observers);
+        let server = controllers::run_server(core, &self.observers, &self.means);
         let manager = controllers::run_manager(core, &self.observers, &self.means);
         match self.part {
             Part::Server => server.await,

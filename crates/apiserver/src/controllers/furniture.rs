@@ -1,5 +1,5 @@
 //! What every namespace has from its first moment, and gets back when it is changed or removed: a service account and
-//! the certificates by which pods know the server; and in the system's namespace those for servers that extend this one.
+//! the certificates by which pods know the server.
 
 use hyperplane_store::Key;
 use hyperplane_wire::{Failure, Reason};
@@ -20,22 +20,14 @@ const DESCRIPTION: &str = "kubernetes.io/description";
 const ROOT_CERTIFICATES_NOTE: &str = "Contains a CA bundle that can be used to verify the kube-apiserver when using \
                                       internal endpoints such as the internal service IP or kubernetes.default.svc. No \
                                       other usage is guaranteed across distributions of Kubernetes clusters.";
-/// The namespace of the system.
-const SYSTEM: &str = "kube-system";
-/// The ConfigMap with which servers that extend this one check who their clients are.
-const CLIENT_CERTIFICATES: &str = "extension-apiserver-authentication";
 
 /// Whether an object is one of those.
 pub(super) fn is_ours(key: &Key) -> bool {
     match &*key.collection {
         ACCOUNTS => &*key.name == ACCOUNT,
-        CONFIG_MAPS => &*key.name == ROOT_CERTIFICATES || is_client_certificates(&key.namespace, &key.name),
+        CONFIG_MAPS => &*key.name == ROOT_CERTIFICATES,
         _ => false,
     }
-}
-
-fn is_client_certificates(namespace: &str, name: &str) -> bool {
-    namespace == SYSTEM && name == CLIENT_CERTIFICATES
 }
 
 /// Gives a namespace what it has to have.
@@ -51,20 +43,11 @@ pub(super) async fn furnish(core: &Core, namespace: &str, means: &Means) -> Resu
         },
         "data": {"ca.crt": means.root_certificates},
     });
-    ensure(core, CONFIG_MAPS, bundle).await?;
-    if namespace == SYSTEM && !means.client_certificates.is_empty() {
-        let clients = json!({
-            "apiVersion": "v1", "kind": "ConfigMap",
-            "metadata": {"name": CLIENT_CERTIFICATES, "namespace": namespace},
-            "data": {"client-ca-file": means.client_certificates},
-        });
-        ensure(core, CONFIG_MAPS, clients).await?;
-    }
-    Ok(())
+    ensure(core, CONFIG_MAPS, bundle).await
 }
 
 /// Creates an object of the core group, or puts its data right. All else about it belongs to others.
-async fn ensure(core: &Core, plural: &str, object: Value) -> Result<(), Failure> {
+pub(super) async fn ensure(core: &Core, plural: &str, object: Value) -> Result<(), Failure> {
     let Some(served) = core.registry.get().find("", "v1", plural).cloned() else {
         return Ok(());
     };

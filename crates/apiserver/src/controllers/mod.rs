@@ -20,6 +20,7 @@ pub(crate) mod protection;
 mod publication;
 mod roles;
 mod schedule;
+mod system_maps;
 mod termination;
 
 use std::{sync::Arc, time::Duration};
@@ -36,7 +37,7 @@ use serde_json::Value;
 
 use self::{
     certificates::Certificates, definitions::Definitions, dependents::Dependents, expiry::Expiry,
-    namespaces::Namespaces, protection::Protection, roles::Roles,
+    namespaces::Namespaces, protection::Protection, roles::Roles, system_maps::SystemMaps,
 };
 use crate::{
     call::Call,
@@ -61,6 +62,7 @@ pub(crate) struct Observers {
     certificates: Arc<Certificates>,
     dependents: Arc<Dependents>,
     expiry: Arc<Expiry>,
+    system_maps: Arc<SystemMaps>,
     namespaces: Arc<Namespaces>,
     protection: Arc<Protection>,
     roles: Arc<Roles>,
@@ -79,6 +81,7 @@ impl Observers {
             certificates: Arc::default(),
             dependents: Arc::default(),
             expiry: Arc::new(Expiry::new(clock.clone())),
+            system_maps: Arc::default(),
             namespaces: Arc::default(),
             protection: Arc::default(),
             roles: Arc::default(),
@@ -92,6 +95,7 @@ impl Observers {
             Arc::clone(&self.certificates) as Arc<dyn Observer<Object>>,
             Arc::clone(&self.dependents) as Arc<dyn Observer<Object>>,
             Arc::clone(&self.expiry) as Arc<dyn Observer<Object>>,
+            Arc::clone(&self.system_maps) as Arc<dyn Observer<Object>>,
             Arc::clone(&self.protection) as Arc<dyn Observer<Object>>,
             Arc::clone(&self.roles) as Arc<dyn Observer<Object>>,
             Arc::clone(&self.namespaces) as Arc<dyn Observer<Object>>,
@@ -110,10 +114,11 @@ pub(crate) struct Means {
 }
 
 /// Runs what upstream's API server does itself, for ever.
-pub(crate) async fn run_server(core: &Core, observers: &Observers) {
+pub(crate) async fn run_server(core: &Core, observers: &Observers, means: &Means) {
     tokio::join!(
         expiry::run(core, &observers.expiry),
         definitions::run(core, &observers.definitions),
+        system_maps::run(core, &observers.system_maps, means),
     );
 }
 

@@ -8,6 +8,7 @@ use tokio::time::sleep;
 use crate::{
     definitions::define,
     simulation_ground::{End, Ground, condition},
+    support::World,
 };
 
 fn maps(namespace: &str) -> String {
@@ -61,6 +62,35 @@ async fn a_namespace_is_furnished_at_once_and_again() {
         .get("/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication")
         .await;
     assert_eq!(clients.unwrap()["data"], json!({"client-ca-file": "the clients"}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_without_a_manager_keeps_its_own_config_maps_and_no_others() {
+    let world = World::without_manager("the clients").await;
+    let maps = maps("kube-system");
+    let kept = [
+        (
+            "extension-apiserver-authentication",
+            json!({"client-ca-file": "the clients"}),
+        ),
+        (
+            "kube-apiserver-legacy-service-account-token-tracking",
+            json!({"since": "2026-01-02"}),
+        ),
+    ];
+    for (name, data) in kept {
+        for _ in 0..2 {
+            sleep(Duration::from_millis(1)).await;
+            let (_, published) = world.get(&format!("{maps}/{name}")).await;
+            assert_eq!(published["data"], data);
+            // It comes back.
+            assert_eq!(world.send("DELETE", &format!("{maps}/{name}"), "", "").await.0, 200);
+        }
+    }
+    let (status, _) = world
+        .get("/api/v1/namespaces/kube-system/serviceaccounts/default")
+        .await;
+    assert_eq!(status, 404);
 }
 
 #[tokio::test(start_paused = true)]

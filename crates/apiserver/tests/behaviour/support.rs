@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyperplane_access::User;
-use hyperplane_apiserver::{Entropy, Server, Settings, Shared};
+use hyperplane_apiserver::{Controllers, Entropy, Server, Settings, Shared};
 use hyperplane_seams::Clock;
 use hyperplane_store::Memory;
 use serde_json::Value;
@@ -27,12 +27,22 @@ impl World {
 
     /// The same with other limits of the store.
     pub(crate) async fn with_store_limits(limits: hyperplane_store::Limits) -> Self {
-        let entropy = Entropy::seeded(1);
-        let mut settings = Settings::new(Clock::anchored(START.parse().unwrap()), entropy);
+        let mut settings = settings();
         settings.store_limits = limits;
+        Self::open(settings, |controllers| controllers).await
+    }
+
+    /// A server that leaves to others what a controller manager does; `clients` are the authorities of clients.
+    pub(crate) async fn without_manager(clients: &str) -> Self {
+        let mut settings = settings();
+        settings.client_certificates = clients.to_owned();
+        Self::open(settings, |controllers| controllers.split().0).await
+    }
+
+    async fn open(settings: Settings, choose: impl FnOnce(Controllers) -> Controllers) -> Self {
         let (server, writer, controllers) = Server::open(&Shared::new(), settings, Memory).unwrap();
         tokio::spawn(writer.run());
-        tokio::spawn(controllers.run(CancellationToken::new()));
+        tokio::spawn(choose(controllers).run(CancellationToken::new()));
         server.bootstrap().await.unwrap();
         Self { server }
     }
@@ -84,6 +94,10 @@ impl World {
     pub(crate) async fn post(&self, path: &str, body: &Value) -> (StatusCode, Value) {
         self.send("POST", path, "application/json", body.to_string()).await
     }
+}
+
+fn settings() -> Settings {
+    Settings::new(Clock::anchored(START.parse().unwrap()), Entropy::seeded(1))
 }
 
 /// The events of a watch.
