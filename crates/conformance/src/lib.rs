@@ -14,6 +14,7 @@ pub mod canonical;
 pub mod coverage;
 pub mod difference;
 pub mod ignored;
+pub mod klog;
 pub mod pattern;
 pub mod recording;
 pub mod run;

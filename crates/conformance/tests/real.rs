@@ -6,5 +6,6 @@
 )]
 
 mod conformance_real;
+mod controllers_real;
 mod embedded;
 mod kubectl_real;

@@ -33,6 +33,15 @@ pub(crate) struct Embedded {
 impl Embedded {
     /// Starts a server.
     pub(crate) async fn start() -> Result<Self> {
+        Self::start_with(true).await
+    }
+
+    /// Starts a server that leaves to a controller manager beside it what such a program does.
+    pub(crate) async fn start_without_manager() -> Result<Self> {
+        Self::start_with(false).await
+    }
+
+    async fn start_with(manager: bool) -> Result<Self> {
         let entropy = Entropy::seeded(1);
         let mut settings = Settings::new(Clock::reading(jiff::Timestamp::now), entropy);
         let names = ServingNames::of_cluster("10.96.0.1".parse()?);
@@ -44,13 +53,18 @@ impl Embedded {
         )?);
         settings.authorities = Some(ClientAuthorities::from_pem(&cluster.certificate)?);
         settings.root_certificates.clone_from(&cluster.certificate);
+        settings.client_certificates.clone_from(&cluster.certificate);
         settings.issuer = Some(Arc::new(Issuer::new(
             "https://kubernetes.default.svc",
             SigningKey::generate()?,
         )));
         let (server, writer, controllers) = Server::open(&Shared::new(), settings, Memory)?;
         tokio::spawn(writer.run());
-        tokio::spawn(controllers.run(CancellationToken::new()));
+        let (of_server, of_manager) = controllers.split();
+        tokio::spawn(of_server.run(CancellationToken::new()));
+        if manager {
+            tokio::spawn(of_manager.run(CancellationToken::new()));
+        }
         server.bootstrap().await?;
         Ok(Self { server, credentials })
     }
