@@ -37,6 +37,10 @@ pub(crate) struct Serve {
     /// Addresses of Services; the server itself has the first one.
     #[arg(long, value_name = "CIDR", default_value = "10.96.0.0/12")]
     pub(crate) service_cluster_ip_range: ServiceRange,
+    /// Leave to a kube-controller-manager beside it what such a program does: garbage, the end of namespaces, service
+    /// accounts, aggregated roles, certificates.
+    #[arg(long)]
+    pub(crate) external_controller_manager: bool,
     /// Where to write a line for every request that changes something; - is standard output.
     #[arg(long, value_name = "FILE")]
     pub(crate) audit_log: Option<PathBuf>,

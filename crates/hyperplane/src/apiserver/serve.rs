@@ -218,6 +218,11 @@ impl Running {
         let (mut tasks, mut connections) = (JoinSet::new(), JoinSet::new());
         let limits = ConnectionLimits::default();
         connections.spawn(serve(prepared.listener, tls, server.clone(), limits, stop.clone()));
+        let controllers = if arguments.external_controller_manager {
+            controllers.split().0
+        } else {
+            controllers
+        };
         tasks.spawn(controllers.run(stop.clone()));
         tasks.spawn(renewal.run());
         Ok(Self {

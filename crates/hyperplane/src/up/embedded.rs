@@ -72,6 +72,7 @@ fn serve(arguments: &Arguments, data: &Path) -> Serve {
         kubeconfig_out: arguments.kubeconfig_out.clone(),
         tls_san: Vec::new(),
         service_cluster_ip_range: ServiceRange::default(),
+        external_controller_manager: false,
         audit_log: arguments.audit_log.clone(),
         output: arguments.work.greeting_output(arguments.output),
     }
