@@ -2,14 +2,15 @@
 
 use std::{collections::BTreeMap, fs, io::Write as _, path::Path, process::Stdio};
 
+use futures::StreamExt as _;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kube::{
     Api, Client, ResourceExt as _,
-    api::{ListParams, ObjectMeta, PostParams},
+    api::{ListParams, ObjectMeta, PostParams, WatchParams},
     config::Kubeconfig,
 };
 
-use crate::apiserver::{Process, client, hyperplane, mode, text};
+use crate::apiserver::{Process, client, hyperplane, mode, soon, text};
 
 fn configs(client: &Client) -> Api<ConfigMap> {
     Api::namespaced(client.clone(), "default")
@@ -39,6 +40,28 @@ async fn a_server_is_ready_when_it_says_so() {
     assert_eq!(process.kubeconfig(), data.path().join("kubeconfig"));
     assert_eq!(mode(&process.kubeconfig()), 0o600);
     assert_eq!(mode(&data.path().join("store")), 0o700);
+}
+
+/// Waits until a ConfigMap is there.
+async fn appears(client: &Client, namespace: &str, name: &str) {
+    let maps: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
+    let only = WatchParams::default().fields(&format!("metadata.name={name}"));
+    let mut events = maps.watch(&only.disable_bookmarks(), "0").await.unwrap().boxed();
+    soon(name, events.next()).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn what_a_controller_manager_does_can_be_left_to_one() {
+    let data = tempfile::tempdir().unwrap();
+    let arguments = ["--data-dir", text(data.path())];
+    let process = Process::start(&[&arguments[..], &["--external-controller-manager"]].concat());
+    let client = process.client().await;
+    appears(&client, "kube-system", "extension-apiserver-authentication").await;
+    assert!(configs(&client).get_opt("kube-root-ca.crt").await.unwrap().is_none());
+    assert!(process.end("-TERM").0.success());
+
+    let process = Process::start(&arguments);
+    appears(&process.client().await, "default", "kube-root-ca.crt").await;
 }
 
 #[tokio::test]
