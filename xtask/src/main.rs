@@ -37,6 +37,9 @@ enum Task {
         /// The Kubernetes version [default: those that tests need]
         #[arg(long)]
         version: Option<Version>,
+        /// Also what real nodes and pods need: kubelets, kube-proxy, CoreDNS and others
+        #[arg(long, conflicts_with = "version")]
+        pods: bool,
     },
     /// Format check, lints and all tests, those on a real control plane included
     Test(test_run::Choice),
@@ -79,7 +82,8 @@ enum Task {
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().task {
-        Task::KubeAssets { version } => kube_assets::run(version).map(|()| true),
+        Task::KubeAssets { pods: true, .. } => kube_assets::run_for_pods().map(|()| true),
+        Task::KubeAssets { version, .. } => kube_assets::run(version).map(|()| true),
         Task::Test(choice) => test_run::run(&choice),
         Task::Soak { seeds } => soak::run(seeds),
         Task::Planted { seeds, only } => planted::run(seeds, only.as_deref()),

@@ -3,6 +3,8 @@
 
 use std::{env, ffi::OsString, fmt, path::PathBuf};
 
+use crate::parts::Part;
+
 /// The Kubernetes that tests run against unless they say otherwise.
 pub const KUBERNETES_VERSION: &str = "1.36.4";
 
@@ -29,6 +31,10 @@ pub enum Program {
     KonnectivityServer,
     /// Ignition's own judgement of configs.
     IgnitionValidator,
+    /// Runs pods on a node.
+    Kubelet,
+    /// Service addresses on a node.
+    KubeProxy,
 }
 
 impl Program {
@@ -46,6 +52,9 @@ impl Program {
     /// What is built of the Kubernetes from which tests upgrade.
     pub const PREVIOUS: [Self; 3] = [Self::ApiServer, Self::ControllerManager, Self::Scheduler];
 
+    /// What is built besides, of both versions, for tests with real pods.
+    pub const NODE: [Self; 2] = [Self::Kubelet, Self::KubeProxy];
+
     /// What a directory that the user points at must hold; common bundles carry no more than these.
     const REQUIRED: [Self; 3] = [Self::Etcd, Self::ApiServer, Self::Kubectl];
 
@@ -59,6 +68,8 @@ impl Program {
             Self::Kubectl => "kubectl",
             Self::KonnectivityServer => "proxy-server",
             Self::IgnitionValidator => "ignition-validate",
+            Self::Kubelet => "kubelet",
+            Self::KubeProxy => "kube-proxy",
         }
     }
 }
@@ -79,6 +90,11 @@ impl Assets {
     /// The programs from which tests upgrade, which nobody brings.
     pub fn locate_previous() -> Result<Self, Error> {
         Environment::read().cached(PREVIOUS_KUBERNETES_VERSION)
+    }
+
+    /// The programs that were built of a version. Tests with real pods take no others: what users bring has no kubelet.
+    pub fn locate_built(version: &str) -> Result<Self, Error> {
+        Environment::read().cached(version)
     }
 
     /// The path of one program, which must exist.
@@ -144,12 +160,21 @@ impl Environment {
 
     /// Where the programs of this version are kept once they are built.
     pub fn cache_directory(&self, version: &str) -> Result<PathBuf, Error> {
+        Ok(self.our_cache()?.join("kube").join(version))
+    }
+
+    /// Where what is built beside Kubernetes is kept, a directory for each.
+    pub fn parts_directory(&self) -> Result<PathBuf, Error> {
+        Ok(self.our_cache()?.join("parts"))
+    }
+
+    fn our_cache(&self) -> Result<PathBuf, Error> {
         let cache = match (&self.cache_home, &self.home) {
             (Some(cache), _) => cache.clone(),
             (None, Some(home)) => home.join(".cache"),
             (None, None) => return Err(Error::NoCacheDirectory),
         };
-        Ok(cache.join("hyperplane").join("kube").join(version))
+        Ok(cache.join("hyperplane"))
     }
 }
 
@@ -170,6 +195,13 @@ pub enum Error {
         /// The program.
         program: Program,
     },
+    /// A program beside Kubernetes was not built.
+    NoPart {
+        /// Where it would be.
+        path: PathBuf,
+        /// The program.
+        part: Part,
+    },
     /// The environment names no place for caches.
     NoCacheDirectory,
 }
@@ -182,6 +214,18 @@ impl fmt::Display for Error {
                 "no Kubernetes {version} in {}: run `cargo xtask kube-assets --version {version}`, \
                  or set KUBEBUILDER_ASSETS to a directory that holds etcd, kube-apiserver and kubectl",
                 directory.display()
+            ),
+            Self::NoProgram { directory, program } if Program::NODE.contains(program) => write!(
+                formatter,
+                "{} holds no {}: run `cargo xtask kube-assets --pods`",
+                directory.display(),
+                program.name()
+            ),
+            Self::NoPart { path, part } => write!(
+                formatter,
+                "no {} in {}: run `cargo xtask kube-assets --pods`",
+                part.name(),
+                path.display()
             ),
             Self::NoProgram { directory, program } => write!(
                 formatter,

@@ -21,6 +21,7 @@
 )]
 
 pub mod assets;
+pub mod parts;
 
 #[cfg(feature = "control-plane")]
 mod addresses;

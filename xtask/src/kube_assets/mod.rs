@@ -1,10 +1,12 @@
-//! Builds etcd, Kubernetes, the konnectivity server and Ignition's validator from Go modules into the cache, once per version. It owns the
-//! order of steps, the lock and the manifest; what is built is in `module`.
+//! Builds etcd, Kubernetes, the konnectivity server and Ignition's validator from Go modules into the cache, once per
+//! version. It owns the order of steps, the lock and the manifest; what is built is in `module` and `parts`.
 
 mod module;
+mod parts;
 mod version;
 
 use std::{
+    collections::BTreeSet,
     fs::{self, File, TryLockError},
     path::Path,
     process::Command,
@@ -34,6 +36,18 @@ pub(crate) fn run(version: Option<Version>) -> Result<()> {
 /// Builds what is missing of the version from which tests upgrade.
 pub(crate) fn run_previous() -> Result<()> {
     ensure_built(parse(PREVIOUS_KUBERNETES_VERSION)?, &Program::PREVIOUS)
+}
+
+/// Builds what is missing for tests with real pods: the programs of nodes, of both versions, and what is beside
+/// Kubernetes. What the user brings has none of them.
+pub(crate) fn run_for_pods() -> Result<()> {
+    ensure_built(
+        parse(KUBERNETES_VERSION)?,
+        &[&Program::ALL[..], &Program::NODE].concat(),
+    )?;
+    let previous = [&Program::PREVIOUS[..], &Program::NODE].concat();
+    ensure_built(parse(PREVIOUS_KUBERNETES_VERSION)?, &previous)?;
+    parts::ensure_built()
 }
 
 fn parse(version: &str) -> Result<Version> {
@@ -159,7 +173,8 @@ fn step(command: &mut Command, label: &str, directory: &Path) -> Result<String> 
     if finished.status.is_none() {
         bail!("{label}: not finished after {} s", STEP_LIMIT.as_secs());
     }
-    ensure!(finished.is_success(), "{label}: go says:\n{}", finished.output);
+    let program = command.get_program().display();
+    ensure!(finished.is_success(), "{label}: {program} says:\n{}", finished.output);
     println!("{:>6.1} s  {label}", finished.elapsed.as_secs_f64());
     Ok(finished.output)
 }
@@ -212,12 +227,19 @@ fn write_manifest(
     let before: Value = serde_json::from_slice(&before).unwrap_or_default();
     let etcd = etcd.filter(|_| programs.contains(&Program::Etcd));
     let etcd = etcd.map_or_else(|| before["etcd"].clone(), Value::from);
-    let programs: Vec<_> = programs.iter().map(|program| program.name()).collect();
+    let mut present: BTreeSet<&str> = programs.iter().map(|program| program.name()).collect();
+    present.extend(
+        before["programs"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str),
+    );
     let manifest = json!({
         "kubernetes": version.to_string(),
         "etcd": etcd,
         "go": go,
-        "programs": programs,
+        "programs": present,
     });
     let partial = directory.join("manifest.part");
     fs::write(&partial, format!("{manifest:#}\n")).context("writing the manifest")?;
@@ -248,5 +270,12 @@ mod tests {
         assert_eq!(manifest["etcd"], "3.6.8");
         let programs = manifest["programs"].as_array().unwrap();
         assert!(programs.contains(&json!("ignition-validate")), "{programs:?}");
+
+        write_manifest(version, &Program::NODE, None, "go", directory).unwrap();
+        let manifest: Value = serde_json::from_slice(&fs::read(directory.join(MANIFEST)).unwrap()).unwrap();
+        assert_eq!(
+            (&manifest["etcd"], manifest["programs"].as_array().unwrap().len()),
+            (&json!("3.6.8"), Program::ALL.len() + Program::NODE.len())
+        );
     }
 }

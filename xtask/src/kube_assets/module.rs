@@ -1,7 +1,7 @@
 //! The Go module from which the programs are built, as text. Pure: it is told what Kubernetes requires.
 
 use anyhow::{Context, Result};
-use hyperplane_testbed::assets::Program;
+use hyperplane_testbed::{assets::Program, parts::KONNECTIVITY_VERSION};
 use serde_json::Value;
 
 use super::version::Version;
@@ -12,9 +12,8 @@ pub(crate) const KUBERNETES: &str = "k8s.io/kubernetes";
 /// The module that holds etcd.
 const ETCD: &str = "go.etcd.io/etcd/server/v3";
 
-/// The module that holds the konnectivity server, and its version: the minor is that of Kubernetes.
-const KONNECTIVITY: &str = "sigs.k8s.io/apiserver-network-proxy";
-const KONNECTIVITY_VERSION: &str = "v0.36.0";
+/// The module that holds both ends of konnectivity.
+pub(crate) const KONNECTIVITY: &str = "sigs.k8s.io/apiserver-network-proxy";
 
 /// The version of Go that it asks for.
 const KONNECTIVITY_GO: &str = "1.26.2";
@@ -46,9 +45,13 @@ impl Home {
         match program {
             Program::KonnectivityServer => Self::Konnectivity,
             Program::IgnitionValidator => Self::Ignition,
-            Program::Etcd | Program::ApiServer | Program::ControllerManager | Program::Scheduler | Program::Kubectl => {
-                Self::Kubernetes
-            }
+            Program::Etcd
+            | Program::ApiServer
+            | Program::ControllerManager
+            | Program::Scheduler
+            | Program::Kubectl
+            | Program::Kubelet
+            | Program::KubeProxy => Self::Kubernetes,
         }
     }
 
@@ -129,9 +132,9 @@ impl Facts {
     }
 }
 
-/// The module file of the konnectivity server. It has one of its own: what it requires would change what Kubernetes is
+/// The module file of a program of konnectivity. It has one of its own: what it requires would change what Kubernetes is
 /// built with. Inside of its own repository its client lies beside it, so a version of that is named.
-fn konnectivity_file() -> String {
+pub(crate) fn konnectivity_file() -> String {
     format!(
         "module kubeassets\n\n\
          go {KONNECTIVITY_GO}\n\n\
@@ -141,11 +144,14 @@ fn konnectivity_file() -> String {
 
 /// A source file that imports programs, so that Go keeps what they need.
 pub(crate) fn source_file(programs: &[Program]) -> String {
-    let imports = programs
-        .iter()
-        .map(|program| format!("\t_ \"{}\"\n", package(*program)))
-        .collect::<Vec<_>>()
-        .concat();
+    let packages: Vec<String> = programs.iter().map(|program| package(*program)).collect();
+    importing(packages.iter().map(String::as_str))
+}
+
+/// A source file that imports packages.
+pub(crate) fn importing<'a>(packages: impl IntoIterator<Item = &'a str>) -> String {
+    let import = |package: &str| format!("\t_ \"{package}\"\n");
+    let imports = packages.into_iter().map(import).collect::<Vec<_>>().concat();
     format!("//go:build tools\n\npackage kubeassets\n\nimport (\n{imports})\n")
 }
 
