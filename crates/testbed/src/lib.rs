@@ -21,6 +21,8 @@
 )]
 
 pub mod assets;
+#[cfg(feature = "image")]
+pub mod image;
 pub mod parts;
 
 #[cfg(feature = "control-plane")]

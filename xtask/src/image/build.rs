@@ -2,39 +2,13 @@
 
 use std::{
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Stdio,
 };
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::workspace;
-
-/// What a program says of itself.
-pub(super) struct Facts {
-    /// Its version.
-    pub(super) version: String,
-    /// What the control-plane operator in it can do.
-    pub(super) capabilities: Vec<String>,
-}
-
-impl Facts {
-    /// Asks a program.
-    pub(super) fn read(binary: &Path) -> Result<Self> {
-        let output = Command::new(binary)
-            .args(["version", "--client", "-o", "json"])
-            .output()
-            .with_context(|| format!("running {}", binary.display()))?;
-        let said: Value = serde_json::from_slice(&output.stdout).context("reading what the program says of itself")?;
-        let version = said["clientVersion"].as_str();
-        let listed = said["operatorCapabilities"].as_array();
-        let listed = listed.context("the program does not say what its operator can do")?;
-        Ok(Self {
-            version: version.context("the program does not say its version")?.to_owned(),
-            capabilities: listed.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-        })
-    }
-}
 
 /// Builds the program in a directory of its own: with other flags, cargo would build everything in the usual one anew each
 /// time.

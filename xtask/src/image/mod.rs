@@ -1,16 +1,19 @@
 //! `cargo xtask image`: the image that `hyperplane install` names, as an archive that containerd, Podman, Docker and
 //! registries take. It builds one binary that needs no library and puts it into an otherwise almost empty root.
 
-mod archive;
 mod build;
-mod content;
 
-use std::{fs, path::PathBuf, time::Instant};
+use std::{
+    fs::{self, File},
+    io::BufWriter,
+    path::PathBuf,
+    time::Instant,
+};
 
 use anyhow::{Context, Result};
 use clap::Args;
+use hyperplane_testbed::image::{self, Facts, LayerFormat};
 
-use self::{archive::archive, build::Facts, content::Image};
 use crate::workspace;
 
 /// Where the archive goes below the build directory, if it is not said.
@@ -38,17 +41,19 @@ pub(crate) fn run(how: &How) -> Result<()> {
         Some(path) => path.clone(),
         None => build::run(&target, how.debug)?,
     };
-    let facts = Facts::read(&path)?;
+    let facts = Facts::read(&path).with_context(|| format!("asking {}", path.display()))?;
     let binary = fs::read(&path).with_context(|| format!("reading {}", path.display()))?;
-    let image = Image::of_version(&facts.version, binary, facts.capabilities);
-    let bytes = archive(&image)?;
+    let image = image::hyperplane(&facts, &binary);
     let output = how.output.clone().unwrap_or_else(|| target.join(OUTPUT));
-    fs::write(&output, &bytes).with_context(|| format!("writing {}", output.display()))?;
+    let writing = || format!("writing {}", output.display());
+    let file = File::create(&output).with_context(writing)?;
+    image::write(&image, LayerFormat::Gzip, BufWriter::new(file)).with_context(writing)?;
+    let size = fs::metadata(&output).with_context(writing)?.len();
     println!(
         "{} in {} ({} MiB, {} s)",
-        image.name,
+        image.names.concat(),
         output.display(),
-        bytes.len() >> 20,
+        size >> 20,
         start.elapsed().as_secs()
     );
     Ok(())
