@@ -12,6 +12,7 @@ mod law;
 mod needs;
 mod planted;
 mod process;
+mod real_cluster;
 mod soak;
 mod test_run;
 mod workspace;
@@ -74,6 +75,11 @@ enum Task {
         #[command(subcommand)]
         benchmark: bench::Benchmark,
     },
+    /// A management cluster of real processes with real nodes on this machine, to try things on
+    RealCluster {
+        #[command(subcommand)]
+        action: real_cluster::Action,
+    },
     /// Write the image that `hyperplane install` names, as an archive that needs no registry
     Image(image::How),
     /// Write the golden files anew; look at the difference before you commit it
@@ -93,6 +99,7 @@ fn main() -> ExitCode {
             first,
         } => law::run(&directory, seeds, first),
         Task::Bench { benchmark } => bench::run(&benchmark),
+        Task::RealCluster { action } => real_cluster::run(&action),
         Task::Image(how) => image::run(&how).map(|()| true),
         Task::Bless => bless::run(),
     };

@@ -59,6 +59,14 @@ pub(crate) fn build_for_images(command: &mut Command) -> &mut Command {
     command.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS", STATIC)
 }
 
+/// Where the programs are that cargo builds so in the debug profile.
+pub(crate) fn image_programs() -> Result<PathBuf> {
+    let target = target_directory()?;
+    let is_apart = cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"));
+    let target = if is_apart { target.join(IMAGE_TARGET) } else { target };
+    Ok(target.join("debug"))
+}
+
 /// What cargo knows of the workspace, without what it depends on.
 pub(crate) fn metadata() -> Result<Value> {
     let output = cargo()

@@ -145,7 +145,8 @@ fn end(guard: &mut Child) {
     drop(guard.wait());
 }
 
-fn tail(log: &Path) -> std::io::Result<String> {
+/// The end of a log.
+pub(crate) fn tail(log: &Path) -> std::io::Result<String> {
     let length = fs::metadata(log)?.len();
     let mut file = File::open(log)?;
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;

@@ -107,7 +107,7 @@ pub(crate) struct Authorities {
 }
 
 /// A kubeconfig that refers to certificates by path.
-fn kubeconfig(server: &str, authority: &Identity, client: &Identity) -> String {
+pub(crate) fn kubeconfig(server: &str, authority: &Identity, client: &Identity) -> String {
     let quoted = |path: &Path| format!("{:?}", path.display().to_string());
     format!(
         "apiVersion: v1\n\

@@ -42,6 +42,8 @@ mod kubectl;
 #[cfg(feature = "control-plane")]
 mod layout;
 #[cfg(feature = "control-plane")]
+pub mod pods;
+#[cfg(feature = "control-plane")]
 mod readiness;
 
 #[cfg(feature = "control-plane")]

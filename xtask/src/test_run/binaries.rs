@@ -75,19 +75,33 @@ impl Binary {
 
     /// Its soaks: tests that are ignored by default and have `soak` in their name.
     pub(crate) fn soaks(&self) -> Result<Vec<String>> {
+        Ok(named(&self.ignored()?, "soak"))
+    }
+
+    /// Tests on real pods that take long: they have `long` in their name.
+    pub(crate) fn long_tests_on_pods(&self) -> Result<Vec<String>> {
+        match self.ground {
+            Ground::Pods => Ok(named(&self.ignored()?, "long")),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// The listing of tests that are ignored by default.
+    fn ignored(&self) -> Result<String> {
         let output = self
             .command()
             .args(["--list", "--ignored", "--format=terse"])
             .output()
             .with_context(|| format!("listing the tests of {}", self.label()))?;
         ensure!(output.status.success(), "{} cannot list its tests", self.label());
-        Ok(soaks_in(&String::from_utf8_lossy(&output.stdout)))
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 }
 
-fn soaks_in(listing: &str) -> Vec<String> {
+/// The tests of a listing that have a word in their name.
+fn named(listing: &str, word: &str) -> Vec<String> {
     let names = listing.lines().filter_map(|line| line.strip_suffix(": test"));
-    names.filter(|name| name.contains("soak")).map(str::to_owned).collect()
+    names.filter(|name| name.contains(word)).map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -123,6 +137,6 @@ mod tests {
     #[test]
     fn soaks_are_told_by_their_name() {
         let listing = "queue::soak_many_seeds: test\nneeds_server: test\nsoak: benchmark\n";
-        assert_eq!(soaks_in(listing), ["queue::soak_many_seeds"]);
+        assert_eq!(named(listing, "soak"), ["queue::soak_many_seeds"]);
     }
 }

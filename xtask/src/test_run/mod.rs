@@ -22,7 +22,7 @@ use hyperplane_testbed::assets::{Environment, KUBERNETES_VERSION};
 
 pub(crate) use self::binaries::Binary;
 use self::{ground::Ground, outcome::Outcome};
-use crate::{kube_assets, needs, process, workspace};
+use crate::{kube_assets, needs, process, real_cluster, workspace};
 
 /// How long one binary may take before it counts as hung: half of the budget, on a machine that is half as fast.
 const BINARY_LIMIT: Duration = Duration::from_mins(30);
@@ -101,11 +101,13 @@ fn run_quick(packages: &BTreeSet<String>, logs: &Path) -> Vec<Outcome> {
 /// Everything, and how many soaks were left out.
 fn run_everything(logs: &Path) -> (Vec<Outcome>, usize) {
     let mut outcomes = vec![
+        check("packages for real pods", real_cluster::prepare_machine),
         check("format", || run_cargo(&["fmt", "--all", "--check"])),
         check("lints", || {
             run_cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
         }),
         check("servers", prepare_servers),
+        check("programs for real pods", kube_assets::run_for_pods),
     ];
     let mut binaries = Vec::new();
     outcomes.push(check("build", || {
@@ -119,7 +121,7 @@ fn run_everything(logs: &Path) -> (Vec<Outcome>, usize) {
     }
     let soaks: Vec<String> = binaries.iter().flat_map(soaks_of).collect();
     outcomes.extend(run_binaries(binaries, |binary| {
-        let mut command = all_but(binary, &soaks_of(binary));
+        let mut command = all_but(binary, &left_out_of(binary));
         threads(binary, &mut command);
         run_tests(&mut command, binary.ground, &binary.label(), logs, Skipped::Wrong)
     }));
@@ -144,6 +146,25 @@ fn soaks_of(binary: &Binary) -> Vec<String> {
         println!("{error:#}");
         Vec::new()
     })
+}
+
+/// What a whole run leaves to tasks of its own: soaks, and what takes long on real pods.
+fn left_out_of(binary: &Binary) -> Vec<String> {
+    let long = binary.long_tests_on_pods().unwrap_or_default();
+    [soaks_of(binary), long].concat()
+}
+
+/// Runs all tests on real pods on the terminal, the long ones included, and says whether all went well.
+pub(crate) fn run_pods() -> Result<bool> {
+    let mut cargo = workspace::cargo();
+    cargo.args(["test", "--workspace", "--test", "*_pods"]);
+    let binaries = build(workspace::build_for_images(&mut cargo))?;
+    let mut is_success = true;
+    for binary in &binaries {
+        let mut command = all_but(binary, &[]);
+        is_success &= process::run_on_terminal(command.args(["--nocapture", "--test-threads=1"]))?;
+    }
+    Ok(is_success)
 }
 
 /// Builds the test binaries that a `cargo test` selects, and lists them.
@@ -226,6 +247,8 @@ enum Skipped {
 /// sockets wait for each other more than they compute.
 fn threads(binary: &Binary, command: &mut Command) {
     let threads = match binary.ground {
+        // Each has a management cluster of its own, with all that a control plane computes.
+        Ground::Pods => 1,
         ground if ground.waits() => return,
         _ if binary.has_sockets() => SOCKET_TESTS,
         _ => 1,

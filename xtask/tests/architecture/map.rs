@@ -59,6 +59,7 @@ pub(crate) const CRATES: &[(&str, Layer)] = &[
     ("hyperplane-install", Layer::People),
     ("hyperplane-world", Layer::People),
     ("hyperplane-conformance", Layer::Tools),
+    ("hyperplane-real-cluster", Layer::Tools),
     ("hyperplane-testbed", Layer::Tools),
     ("xtask", Layer::Tools),
 ];
