@@ -11,6 +11,9 @@ use super::{error::Error, wait::wait_until};
 
 const MOUNT: &str = "/sys/fs/cgroup";
 
+/// The second version where it is beside the first: it has no controllers.
+const UNIFIED: &str = "unified";
+
 /// What a new group of the first version lacks until it is copied from its parent.
 const CPUSET: [&str; 2] = ["cpuset.cpus", "cpuset.mems"];
 
@@ -35,7 +38,11 @@ pub(crate) fn create(group: &str) -> Result<(), Error> {
 /// Removes a group with all below it. Nothing happens if it is not there.
 pub(crate) fn remove(group: &str) -> Result<(), Error> {
     let step = format!("removing the control group {group}");
-    for hierarchy in hierarchies(Path::new(MOUNT)).map_err(Error::at(step.as_str()))? {
+    let mount = Path::new(MOUNT);
+    let mut hierarchies = hierarchies(mount).map_err(Error::at(step.as_str()))?;
+    // runc makes groups there, too.
+    hierarchies.push(mount.join(UNIFIED));
+    for hierarchy in hierarchies {
         let directory = hierarchy.join(group);
         wait_until(&step, REMOVE_LIMIT, || {
             Ok(remove_tree(&directory).map_err(|error| error.to_string()))
@@ -54,8 +61,7 @@ fn hierarchies(mount: &Path) -> io::Result<Vec<PathBuf>> {
         let entry = entry?;
         // Names for several controllers at once are links to directories that are in the list as well.
         let is_hierarchy = entry.file_type()?.is_dir() && entry.path().join("cgroup.procs").is_file();
-        // A second version beside the first has no controllers.
-        if is_hierarchy && entry.file_name() != "unified" {
+        if is_hierarchy && entry.file_name() != UNIFIED {
             found.push(entry.path());
         }
     }

@@ -7,6 +7,7 @@
 
 use std::{
     fs::File,
+    os::unix::process::CommandExt as _,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::Duration,
@@ -102,8 +103,10 @@ impl Namespaces {
             .open(log)
             .map_err(Error::at(step()))?;
         let errors = output.try_clone().map_err(Error::at(step()))?;
+        // An interrupt from the keyboard is for this process alone, which ends the rest in order, or lets it stand.
         self.command(program)
             .args(arguments)
+            .process_group(0)
             .stdout(output)
             .stderr(errors)
             .spawn()
