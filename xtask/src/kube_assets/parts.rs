@@ -5,10 +5,10 @@ use std::{fs, path::Path, process::Command, time::Instant};
 use anyhow::{Context, Result};
 use hyperplane_testbed::{
     assets::Environment,
-    parts::{COREDNS_VERSION, NETWORK_POLICIES_VERSION, Part},
+    parts::{COREDNS_VERSION, KONNECTIVITY_VERSION, NETWORK_POLICIES_VERSION, Part},
 };
 
-use super::{go_command, lock, module, step};
+use super::{go_command, json_of, lock, module, step};
 
 /// The modules that hold them, and the version of Go that each asks for.
 const COREDNS: &str = "github.com/coredns/coredns";
@@ -63,11 +63,32 @@ fn build(part: Part, path: &Path) -> Result<()> {
 fn build_go(module: &GoModule, part: Part, source: &Path, output: &Path) -> Result<()> {
     fs::write(source.join("go.mod"), &module.file).context("writing go.mod")?;
     fs::write(source.join("main.go"), &module.text).context("writing main.go")?;
+    if let Some((module, version)) = module.upstream {
+        seed_sums(&format!("{module}@{version}"), part, source)?;
+    }
     let label = format!("downloading modules of {}", part.name());
     step(go_command(source).args(["mod", "tidy"]), &label, source)?;
     let mut command = go_command(source);
     command.args(["build", "-trimpath", "-ldflags", LINKER_FLAGS, "-o"]);
     step(command.arg(output).arg(&module.package), part.name(), source).map(drop)
+}
+
+/// Begins with the sums that upstream itself was built with. Go checks those of the upstream module against the database of
+/// sums, and needs the database for nothing that they name: it does not know every commit that somebody depends on.
+fn seed_sums(upstream: &str, part: Part, source: &Path) -> Result<()> {
+    let label = format!("downloading {}", part.name());
+    let downloaded = step(
+        go_command(source).args(["mod", "download", "-json", upstream]),
+        &label,
+        source,
+    )?;
+    let downloaded = json_of(&downloaded)?;
+    let directory = downloaded["Dir"]
+        .as_str()
+        .context("go does not say where the module is")?;
+    let sums = fs::read(Path::new(directory).join("go.sum")).context("reading upstream's go.sum")?;
+    // A copy would be as read-only as the original, and Go adds to it.
+    fs::write(source.join("go.sum"), sums).context("writing go.sum")
 }
 
 fn build_c(part: Part, source: &Path, output: &Path) -> Result<()> {
@@ -88,20 +109,29 @@ struct GoModule {
     text: String,
     /// Which package is the program.
     package: String,
+    /// The module that it requires, and of which version.
+    upstream: Option<(&'static str, &'static str)>,
 }
 
 impl GoModule {
     /// None for a program that is not in Go.
     fn of(part: Part) -> Option<Self> {
-        let requiring = |go: &str, module: &str, version: &str| {
-            format!("module kubeassets\n\ngo {go}\n\nrequire {module} {version}\n")
+        let upstream = match part {
+            Part::KonnectivityAgent => Some((module::KONNECTIVITY, KONNECTIVITY_VERSION)),
+            Part::CoreDns => Some((COREDNS, COREDNS_VERSION)),
+            Part::NetworkPolicies => Some((NETWORK_POLICIES, NETWORK_POLICIES_VERSION)),
+            Part::Workload => None,
+            Part::Pause => return None,
+        };
+        let requiring = |go: &str| {
+            let required = upstream.map(|(module, version)| format!("\nrequire {module} {version}\n"));
+            format!("module kubeassets\n\ngo {go}\n{}", required.unwrap_or_default())
         };
         let file = match part {
             Part::KonnectivityAgent => module::konnectivity_file(),
-            Part::CoreDns => requiring(COREDNS_GO, COREDNS, COREDNS_VERSION),
-            Part::NetworkPolicies => requiring(NETWORK_POLICIES_GO, NETWORK_POLICIES, NETWORK_POLICIES_VERSION),
-            Part::Workload => format!("module kubeassets\n\ngo {WORKLOAD_GO}\n"),
-            Part::Pause => return None,
+            Part::CoreDns => requiring(COREDNS_GO),
+            Part::NetworkPolicies => requiring(NETWORK_POLICIES_GO),
+            Part::Workload | Part::Pause => requiring(WORKLOAD_GO),
         };
         let package = match part {
             Part::KonnectivityAgent => format!("{}/cmd/agent", module::KONNECTIVITY),
@@ -112,7 +142,12 @@ impl GoModule {
             Some(text) => text.to_owned(),
             None => module::importing([package.as_str()]),
         };
-        Some(Self { file, text, package })
+        Some(Self {
+            file,
+            text,
+            package,
+            upstream,
+        })
     }
 }
 
