@@ -21,6 +21,8 @@
 )]
 
 pub mod assets;
+#[cfg(feature = "hammer")]
+pub mod hammer;
 #[cfg(feature = "image")]
 pub mod image;
 pub mod parts;
