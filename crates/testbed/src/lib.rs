@@ -47,6 +47,8 @@ mod layout;
 pub mod pods;
 #[cfg(feature = "control-plane")]
 mod readiness;
+#[cfg(feature = "worker")]
+pub mod worker;
 
 #[cfg(feature = "control-plane")]
 pub use addresses::find as find_addresses;
