@@ -47,6 +47,8 @@ mod layout;
 pub mod pods;
 #[cfg(feature = "control-plane")]
 mod readiness;
+#[cfg(feature = "usage")]
+pub mod usage;
 #[cfg(feature = "worker")]
 pub mod worker;
 
