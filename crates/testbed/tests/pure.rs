@@ -4,6 +4,7 @@
 
 #[path = "law/comparison.rs"]
 mod comparison;
+mod image_names;
 mod law_comparison;
 mod rules_embedded;
 mod support;

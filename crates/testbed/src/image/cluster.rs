@@ -11,6 +11,7 @@ use std::{
 use super::{
     archive::{LayerFormat, write},
     content::{Capability, Entry, Image},
+    hyperplane::{Facts, hyperplane},
     iptables,
 };
 use crate::{
@@ -263,6 +264,18 @@ pub fn write_all(
         written.push(Archive { path, component });
     }
     Ok(written)
+}
+
+/// Writes the archive of a program that needs no library; the name under which nodes find it.
+pub fn write_hyperplane(path: &Path, binary: &Path) -> Result<String, Error> {
+    let reading = || format!("asking {} what it is", binary.display());
+    let facts = Facts::read(binary).map_err(failed(reading()))?;
+    let bytes = fs::read(binary).map_err(failed(reading()))?;
+    let image = hyperplane(&facts, &bytes);
+    let writing = || format!("writing {}", path.display());
+    let file = File::create(path).map_err(failed(writing()))?;
+    write(&image, LayerFormat::Plain, BufWriter::new(file)).map_err(failed(writing()))?;
+    Ok(image.names.concat())
 }
 
 fn failed(step: String) -> impl FnOnce(io::Error) -> Error {
