@@ -39,7 +39,13 @@ pub(crate) enum Action {
         command: Vec<String>,
     },
     /// Run all tests on real pods, the long ones included
-    Test,
+    Test {
+        /// The archive of the operators' image [default: made of the program that the tests have]
+        #[arg(long, value_name = "FILE")]
+        image: Option<PathBuf>,
+        /// Only tests with this in their names
+        only: Option<String>,
+    },
 }
 
 /// Does it, and says whether all went well.
@@ -52,9 +58,10 @@ pub(crate) fn run(action: &Action) -> Result<bool> {
             let command: Vec<&str> = command.iter().map(String::as_str).collect();
             real_cluster(&[["shell"].as_slice(), &command].concat())
         }
-        Action::Test => {
+        Action::Test { image, only } => {
             prepare()?;
-            test_run::run_pods()
+            let image = image.as_deref().map(Path::canonicalize).transpose();
+            test_run::run_pods(image.context("looking for the image")?.as_deref(), only.as_deref())
         }
     }
 }

@@ -36,6 +36,9 @@ const SOCKET_TESTS: usize = 4;
 /// Tells the test of the image which program to put into it.
 const IMAGE_BINARY: &str = "HYPERPLANE_IMAGE_BINARY";
 
+/// Tells tests on real pods where an archive of that image is, if there is one already.
+const IMAGE_ARCHIVE: &str = "HYPERPLANE_IMAGE_ARCHIVE";
+
 /// What is tested.
 #[derive(Args)]
 pub(crate) struct Choice {
@@ -155,14 +158,19 @@ fn left_out_of(binary: &Binary) -> Vec<String> {
 }
 
 /// Runs all tests on real pods on the terminal, the long ones included, and says whether all went well.
-pub(crate) fn run_pods() -> Result<bool> {
+pub(crate) fn run_pods(image: Option<&Path>, only: Option<&str>) -> Result<bool> {
     let mut cargo = workspace::cargo();
     cargo.args(["test", "--workspace", "--test", "*_pods"]);
     let binaries = build(workspace::build_for_images(&mut cargo))?;
     let mut is_success = true;
     for binary in &binaries {
-        let mut command = all_but(binary, &[]);
-        is_success &= process::run_on_terminal(command.args(["--nocapture", "--test-threads=1"]))?;
+        let mut command = binary.command();
+        command
+            .args(["--include-ignored", "--nocapture", "--test-threads=1"])
+            .args(only)
+            .envs(image.map(|image| (IMAGE_ARCHIVE, image)))
+            .envs(binary.program("hyperplane").map(|program| (IMAGE_BINARY, program)));
+        is_success &= process::run_on_terminal(&mut command)?;
     }
     Ok(is_success)
 }

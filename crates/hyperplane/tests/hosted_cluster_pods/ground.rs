@@ -14,6 +14,9 @@ use serde_json::Value;
 /// Where `cargo xtask` tells the program that the operators' image is made of: it must need no library.
 const PROGRAM: &str = "HYPERPLANE_IMAGE_BINARY";
 
+/// Where there is an archive of that image already, if there is one.
+const ARCHIVE: &str = "HYPERPLANE_IMAGE_ARCHIVE";
+
 /// How often is looked.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
@@ -46,11 +49,15 @@ impl Ground {
     /// Brings one up.
     pub fn start(nodes: u8) -> Self {
         let start = Instant::now();
-        let program = env::var_os(PROGRAM);
-        let program = program.unwrap_or_else(|| panic!("{PROGRAM} is not set: run `cargo xtask real-cluster test`"));
+        let (archive, program) = (env::var_os(ARCHIVE), env::var_os(PROGRAM));
+        let operators = match (&archive, &program) {
+            (Some(archive), _) => Operators::Archive(Path::new(archive)),
+            (None, Some(program)) => Operators::Program(Path::new(program)),
+            (None, None) => panic!("{PROGRAM} is not set: run `cargo xtask real-cluster test`"),
+        };
         let wanted = Wanted {
             nodes,
-            operators: Operators::Program(Path::new(&program)),
+            operators,
             is_standing: false,
         };
         let cluster = hyperplane_real_cluster::start(wanted).unwrap();

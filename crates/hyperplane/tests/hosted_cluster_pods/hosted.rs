@@ -46,7 +46,17 @@ impl<'a> Hosted<'a> {
     /// Makes one at the old version, and waits until it is available and its API server answers.
     pub fn create(ground: &'a Ground, arguments: &[&str]) -> Self {
         let begin = Instant::now();
-        let create = ["create", "cluster", "none", "--name", NAME, "--version", OLD];
+        let create = [
+            "create",
+            "cluster",
+            "none",
+            "--name",
+            NAME,
+            "--version",
+            OLD,
+            "--node-pool-replicas",
+            "1",
+        ];
         ground.hyperplane(&[create.as_slice(), arguments].concat());
         let kubeconfig = ground.cluster.directory().join("one.kubeconfig");
         let file = kubeconfig.display().to_string();

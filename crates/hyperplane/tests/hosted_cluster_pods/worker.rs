@@ -109,7 +109,8 @@ async fn fetch(user_data: &Value) -> Result<String, String> {
     let authority = authority.rsplit(',').next().unwrap_or_default();
     let authority = BASE64_STANDARD.decode(authority).map_err(|error| error.to_string())?;
     let authority = CertificateDer::from_pem_slice(&authority).map_err(|error| error.to_string())?;
-    let url: http::Uri = text(&merged["source"])?.parse().map_err(|error| format!("{error}"))?;
+    let url = text(&merged["source"])?;
+    let url = url.parse::<http::Uri>().map_err(|error| error.to_string())?;
     let path = url.path_and_query().map(ToString::to_string).unwrap_or_default();
     let host = url.authority().map(ToString::to_string).unwrap_or_default();
     let server = http::Uri::builder()
