@@ -94,6 +94,8 @@ pub(crate) fn network_policies(layout: &Layout) -> Vec<String> {
         flag("nfqueue-id", POLICY_QUEUE.to_string()),
         flag("fail-open", "false"),
         flag("disable-nri", "true"),
+        // Judging open connections anew needs labels of connections, which not every kernel lets it set.
+        flag("strict-mode", "false"),
         flag("metrics-bind-address", "127.0.0.1:9080"),
         flag("v", "2"),
     ]
