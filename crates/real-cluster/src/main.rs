@@ -22,8 +22,10 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             let causes = iter::successors(error.source(), |error| (*error).source());
-            let causes: String = causes.map(|cause| format!(": {cause}")).collect();
-            eprintln!("error: {error}{causes}");
+            let texts: Vec<String> = iter::once(error.to_string())
+                .chain(causes.map(ToString::to_string))
+                .collect();
+            eprintln!("error: {}", texts.join(": "));
             ExitCode::FAILURE
         }
     }

@@ -8,7 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hyperplane_testbed::pods::{ManagementCluster, Options, Programs};
+use hyperplane_real_cluster::{Operators, Wanted};
+use hyperplane_testbed::pods::{ManagementCluster, Programs};
 use serde_json::Value;
 
 /// Where `cargo xtask` tells the program that the operators' image is made of: it must need no library.

@@ -145,7 +145,7 @@ impl<'a> Hosted<'a> {
         let patch: Vec<&str> = patch.iter().map(String::as_str).chain(namespace).collect();
         ground.kubectl(&patch).unwrap();
         let what = format!("the control plane is at {NEW}");
-        let (_, elapsed) = ground.until(&what, UPGRADE_LIMIT, || self.is_upgraded());
+        let ((), elapsed) = ground.until(&what, UPGRADE_LIMIT, || self.is_upgraded());
         println!("MEASURED upgrade {OLD} to {NEW} {:.1} s", elapsed.as_secs_f64());
         let told = self.kubectl(&["get", "--raw", "/version"]).unwrap();
         assert!(told.contains(&format!("v{NEW}")), "{told}");

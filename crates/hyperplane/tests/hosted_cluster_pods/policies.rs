@@ -23,6 +23,7 @@ const WAYS: &[(&str, &str, u16, bool)] = &[
     // Parts of a control plane find each other.
     (INSIDE, "kube-apiserver", 6443, true),
     (INSIDE, "etcd-client", 2379, true),
+    (INSIDE, "kube-controller-manager", 10257, true),
 ];
 
 /// A namespace that is no control plane's.

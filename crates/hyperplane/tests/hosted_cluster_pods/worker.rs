@@ -57,7 +57,7 @@ pub fn join(ground: &Ground, hosted: &Hosted) -> Worker {
     };
     let surroundings = Surroundings::OfProcess(ground.cluster.first_process());
     let worker = Worker::start(surroundings, payload.as_bytes(), &options).unwrap();
-    let (_, elapsed) = ground.until("its node is Ready", LIMIT, || {
+    let ((), elapsed) = ground.until("its node is Ready", LIMIT, || {
         approve(hosted)?;
         let node = hosted.json(&["get", "node", NAME])?;
         match condition(&node, "Ready") {
