@@ -31,6 +31,9 @@ const ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 199, 0, 11);
 /// Its pods: a network plugin is the user's business, and one node needs no more than a bridge.
 const PODS: &str = "10.132.1.0/24";
 
+/// Who signs what a kubelet serves with.
+const SERVING: &str = "kubernetes.io/kubelet-serving";
+
 /// How long user data may take to be there, and a node to be Ready.
 const LIMIT: Duration = Duration::from_mins(3);
 
@@ -65,7 +68,18 @@ pub fn join(ground: &Ground, hosted: &Hosted) -> Worker {
             _ => Err(node["status"]["conditions"].to_string()),
         }
     });
-    println!("MEASURED payload to Ready {:.1} s", elapsed.as_secs_f64());
+    println!("MEASURED kubelet to Ready {:.1} s", elapsed.as_secs_f64());
+    // Its second request is for the certificate that logs and exec go by.
+    ground.until("its kubelet may serve", LIMIT, || {
+        approve(hosted)?;
+        let requests = hosted.json(&["get", "certificatesigningrequests"])?;
+        let serves =
+            |request: &Value| request["spec"]["signerName"] == SERVING && request["status"]["certificate"].is_string();
+        let mut all = requests["items"].as_array().into_iter().flatten();
+        all.any(serves)
+            .then_some(())
+            .ok_or_else(|| "no request of it is approved".to_owned())
+    });
     worker
 }
 

@@ -45,7 +45,7 @@ pub fn works(ground: &Ground, hosted: &Hosted) {
     assert!(answer.starts_with(NAME) && answer.ends_with(" /hello\n"), "{answer}");
     let selector = format!("--selector=app={NAME}");
     let (logs, _) = ground.until("its logs are read", LIMIT, || {
-        let logs = hosted.kubectl(&["logs", &selector, "--tail=50", "--prefix"])?;
+        let logs = hosted.kubectl(&["logs", &selector, "--tail=-1", "--prefix"])?;
         if logs.contains("GET /hello") {
             Ok(logs)
         } else {
