@@ -116,7 +116,8 @@ mod tests {
         let log = state.directory.join("log");
         // Detached from everything, as shims of containers are.
         let arguments = ["-c", "setsid sleep 1000 & echo $! >&2"].map(str::to_owned);
-        namespaces.start(Path::new("sh"), &arguments, &log).unwrap();
+        let mut shell = namespaces.start(Path::new("sh"), &arguments, &log).unwrap();
+        shell.wait().unwrap();
         thread::sleep(LIMIT * 10);
     }
 
