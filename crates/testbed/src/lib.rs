@@ -1,6 +1,10 @@
 //! A real control plane for tests: etcd, kube-apiserver and, on request, kube-controller-manager and
 //! kube-scheduler, as child processes on loopback. It knows how to start and end them, nothing about Hyperplane.
 //!
+//! Beside it are what tests with real pods need, each usable alone: where programs are (`assets`, `parts`), images
+//! without a registry (`image`), hosts that join by their payload (`worker`), clients that count what they lose
+//! (`hammer`), and what containers cost (`usage`).
+//!
 //! This is the one library where real time, real ports and the environment live. Tests that use it are marked
 //! `#[ignore = "needs a real control plane: cargo xtask test"]`, so that plain `cargo test` needs nothing but Rust.
 //!

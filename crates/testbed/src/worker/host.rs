@@ -106,6 +106,9 @@ impl Host {
             let arguments: Vec<&str> = arguments.split_whitespace().collect();
             self.surroundings.run("ip", &arguments)
         };
+        // The kernel takes its time with the network of a host that had this name and ended.
+        let remove = ["-c", "ip link del \"$1\" 2>/dev/null || :", "sh", &outer];
+        self.surroundings.run("sh", &remove)?;
         ip(&format!(
             "link add {outer} type veth peer name {CARD} netns {}",
             self.init
