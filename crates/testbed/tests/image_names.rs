@@ -11,7 +11,7 @@ use hyperplane_testbed::{
 
 /// The images of a release that is built in.
 fn images(version: &str) -> ImageNames {
-    let release = catalogue::by_version(version).unwrap();
+    let release = catalogue::by_version(version).expect("the releases of tests are in the catalogue");
     let images = release.components.iter().filter_map(|(name, component)| {
         let image = component.image.clone()?;
         Some((name.clone(), image))
