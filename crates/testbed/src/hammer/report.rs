@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, time::Duration};
 use http::StatusCode;
 use tokio::time::Instant;
 
-/// How many failures of a client are kept with their reason; all are counted.
+/// How many runs of failures of a client are kept with their reason; all failures are counted.
 const FAILURE_LIMIT: usize = 20;
 
 /// How many times of answers are kept: an hour at twenty a second and more.
@@ -40,17 +40,35 @@ pub struct ClientReport {
     pub longest_gap: Duration,
     /// How long good answers took; a wait that the server asked for is included.
     pub latency: Latency,
-    /// The first failures, in order.
+    /// The first failures, in order, those in a row together.
     pub failures: Vec<Failure>,
 }
 
-/// Something that a user would have noticed.
+/// Something that a user would have noticed: requests in a row that were lost for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// How long after the start.
+    /// How long after the start the first was lost.
     pub after: Duration,
+    /// How long after the start the last was lost.
+    pub until: Duration,
+    /// How many were lost.
+    pub count: u64,
     /// The status or the error.
     pub reason: String,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "after {:.2} s: {}", self.after.as_secs_f64(), self.reason)?;
+        match self.count {
+            1 => Ok(()),
+            count => write!(
+                formatter,
+                " ({count} in a row, until {:.2} s)",
+                self.until.as_secs_f64()
+            ),
+        }
+    }
 }
 
 /// How long good answers took.
@@ -138,8 +156,7 @@ impl fmt::Display for Report {
         }
         for client in &self.clients {
             for failure in &client.failures {
-                let after = failure.after.as_secs_f64();
-                writeln!(formatter, "{}, after {after:.2} s: {}", client.name, failure.reason)?;
+                writeln!(formatter, "{}, {failure}", client.name)?;
             }
         }
         Ok(())
@@ -181,6 +198,8 @@ pub(super) struct Tally {
     gap: Gap,
     report: ClientReport,
     latencies: Vec<Duration>,
+    /// Whether the last request was lost.
+    is_failing: bool,
 }
 
 impl Tally {
@@ -191,12 +210,14 @@ impl Tally {
             gap: Gap::starting(now),
             report: ClientReport::default(),
             latencies: Vec::new(),
+            is_failing: false,
         }
     }
 
     pub(super) fn good(&mut self, status: StatusCode, now: Instant, took: Duration) {
         self.count(status);
         self.gap.good(now);
+        self.is_failing = false;
         if self.latencies.len() < LATENCY_LIMIT {
             self.latencies.push(took);
         }
@@ -233,9 +254,24 @@ impl Tally {
     }
 
     fn keep(&mut self, reason: String, now: Instant) {
-        if self.report.failures.len() < FAILURE_LIMIT {
-            let after = now - self.started;
-            self.report.failures.push(Failure { after, reason });
+        let after = now - self.started;
+        let failures = &mut self.report.failures;
+        let goes_on = std::mem::replace(&mut self.is_failing, true);
+        if goes_on
+            && let Some(last) = failures.last_mut()
+            && last.reason == reason
+        {
+            last.until = after;
+            last.count += 1;
+            return;
+        }
+        if failures.len() < FAILURE_LIMIT {
+            failures.push(Failure {
+                after,
+                until: after,
+                count: 1,
+                reason,
+            });
         }
     }
 }
@@ -317,11 +353,31 @@ mod tests {
     }
 
     #[test]
+    fn failures_in_a_row_are_told_together() {
+        let start = Instant::now();
+        let mut tally = Tally::starting(start);
+        for number in 1..=3 {
+            tally.refused("nobody", start + milliseconds(100 * number));
+        }
+        tally.broken("reset", start + milliseconds(400));
+        tally.good(StatusCode::OK, start + milliseconds(500), milliseconds(1));
+        tally.broken("reset", start + milliseconds(600));
+        let client = tally.finish("read".to_owned(), start);
+        let told: Vec<String> = client.failures.iter().map(ToString::to_string).collect();
+        let expected = [
+            "after 0.10 s: refused: nobody (3 in a row, until 0.30 s)",
+            "after 0.40 s: broken: reset",
+            "after 0.60 s: broken: reset",
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
     fn only_the_first_failures_are_kept() {
         let start = Instant::now();
         let mut tally = Tally::starting(start);
-        for _ in 0..2 * FAILURE_LIMIT {
-            tally.broken("reset", start);
+        for number in 0..2 * FAILURE_LIMIT {
+            tally.broken(&format!("reset {number}"), start);
         }
         let client = tally.finish("read".to_owned(), start);
         assert_eq!(
