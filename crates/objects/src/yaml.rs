@@ -66,7 +66,8 @@ mod tests {
     /// Files come from tenants too: nesting and references that grow are refused before they cost a stack or a heap.
     #[test]
     fn hostile_documents_end_in_an_error() {
-        let indented = (0..2_000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
+        let lines: Vec<String> = (0..2_000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
+        let indented = lines.concat();
         let growing = (1..40).map(|level| format!("a{level}: &a{level} [*a{0}, *a{0}]\n", level - 1));
         let documents: [(&str, String); 5] = [
             ("lists in lists", "[".repeat(100_000)),

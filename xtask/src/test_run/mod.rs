@@ -48,12 +48,32 @@ pub(crate) struct Choice {
     /// With --quick: what counts as changed is what differs from this revision
     #[arg(long, default_value = "HEAD", requires = "quick")]
     since: String,
+    /// Everything but what needs real kubelets and containers, and with them Linux and root
+    #[arg(long, conflicts_with = "quick")]
+    without_pods: bool,
+}
+
+/// Which programs of others a whole run has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// All that there are tests for.
+    Everything,
+    /// None that needs Linux and root.
+    WithoutPods,
 }
 
 /// Runs what was chosen and says whether all went well. Whatever goes wrong becomes a failure in the count.
 pub(crate) fn run(choice: &Choice) -> Result<bool> {
     let start = Instant::now();
     needs::check(!choice.quick)?;
+    let reach = if choice.without_pods {
+        Reach::WithoutPods
+    } else {
+        Reach::Everything
+    };
+    if !choice.quick && reach == Reach::Everything {
+        real_cluster::prepare_machine().context("to test without real pods, add --without-pods")?;
+    }
     let logs = workspace::log_directory()?;
     let (outcomes, soaks) = if choice.quick {
         let packages = changed::packages(&choice.since)?;
@@ -62,7 +82,7 @@ pub(crate) fn run(choice: &Choice) -> Result<bool> {
         }
         (run_quick(&packages, &logs), 0)
     } else {
-        run_everything(&logs)
+        run_everything(reach, &logs)
     };
     println!("\n{}", summary::render(&outcomes, soaks, start.elapsed()));
     Ok(outcomes.iter().all(Outcome::is_success))
@@ -101,22 +121,24 @@ fn run_quick(packages: &BTreeSet<String>, logs: &Path) -> Vec<Outcome> {
     outcomes
 }
 
-/// Everything, and how many soaks were left out.
-fn run_everything(logs: &Path) -> (Vec<Outcome>, usize) {
+/// Everything within reach, and how many soaks were left out.
+fn run_everything(reach: Reach, logs: &Path) -> (Vec<Outcome>, usize) {
     let mut outcomes = vec![
-        check("packages for real pods", real_cluster::prepare_machine),
         check("format", || run_cargo(&["fmt", "--all", "--check"])),
         check("lints", || {
             run_cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
         }),
         check("servers", prepare_servers),
-        check("programs for real pods", kube_assets::run_for_pods),
     ];
+    if reach == Reach::Everything {
+        outcomes.push(check("programs for real pods", kube_assets::run_for_pods));
+    }
     let mut binaries = Vec::new();
     outcomes.push(check("build", || {
         let mut cargo = workspace::cargo();
         cargo.args(["test", "--workspace"]);
         binaries = build(workspace::build_for_images(&mut cargo))?;
+        binaries.retain(|binary| reach == Reach::Everything || binary.ground != Ground::Pods);
         Ok(())
     }));
     if binaries.is_empty() {
