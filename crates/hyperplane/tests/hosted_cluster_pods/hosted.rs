@@ -153,7 +153,8 @@ impl<'a> Hosted<'a> {
 
     fn is_upgraded(&self) -> Result<(), String> {
         let cluster = self.object()?;
-        let last = &cluster["status"]["version"]["history"][0];
+        // The version of the whole cluster follows with what is looked at inside of it every two minutes.
+        let last = &cluster["status"]["controlPlaneVersion"]["history"][0];
         if last["state"] != "Completed" || last["version"] != NEW {
             return Err(last.to_string());
         }
