@@ -20,7 +20,7 @@ constants! { Annotation in ALL:
     RENDER_IMAGE = "hyperplane.dev/render-image";
     /// On HostedControlPlane: in how many zones its pods can be spread. It moves with the revision, too.
     RENDER_ZONES = "hyperplane.dev/render-zones";
-    /// On HostedControlPlane: the Kubernetes of the management cluster, by which it is decided what may stand in pods. It
+    /// On HostedControlPlane: the minor of Kubernetes of the management cluster, by which it is decided what may stand in pods. It
     /// moves with the revision, too.
     RENDER_KUBERNETES = "hyperplane.dev/render-kubernetes";
     /// On HostedControlPlane: our own controllers make and remove its machines, if it is "true". Operators of a tenant do not

@@ -125,7 +125,11 @@ fn rendering(blueprint: &Blueprint<'_>) -> Vec<(String, String)> {
         (ours::RENDER_REVISION, RENDER_REVISION.to_string()),
         (ours::RENDER_IMAGE, blueprint.settings.facts.image.clone()),
         (ours::RENDER_ZONES, blueprint.seen.zones.to_string()),
-        (ours::RENDER_KUBERNETES, blueprint.settings.facts.kubernetes.to_string()),
+        // Patches and builds decide nothing.
+        (
+            ours::RENDER_KUBERNETES,
+            blueprint.settings.facts.kubernetes.minor_text(),
+        ),
     ];
     let value = |(key, current): (hyperplane_api::constants::Annotation, String)| {
         let kept = kept.and_then(|live| key.of(live));

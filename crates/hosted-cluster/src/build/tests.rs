@@ -140,16 +140,16 @@ fn how_a_control_plane_is_rendered_moves_with_its_release_or_on_request_only() {
             RENDER_REVISION.to_string(),
             "registry.example.com/hyperplane:1".to_owned(),
             "3".to_owned(),
-            settings().facts.kubernetes.to_string(),
+            settings().facts.kubernetes.minor_text(),
         ]
     );
     let old = json!({"metadata": {"annotations": {
         ours::RENDER_REVISION.as_str(): "0", ours::RENDER_IMAGE.as_str(): "old:1", ours::RENDER_ZONES.as_str(): "1",
-        ours::RENDER_KUBERNETES.as_str(): "v1.20.0"}}});
+        ours::RENDER_KUBERNETES.as_str(): "1.20"}}});
     seen.namespace = Some(namespace(&plain, UID));
     seen.control_plane = Some(live(&first.control_plane, &old));
     let kept = pins(&desired(&plain, &seen, &settings()));
-    let pinned = ["0", "old:1", "1", "v1.20.0"];
+    let pinned = ["0", "old:1", "1", "1.20"];
     assert_eq!(
         kept, pinned,
         "a newer program, more zones and another Kubernetes move nothing"

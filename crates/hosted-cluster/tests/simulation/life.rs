@@ -54,6 +54,12 @@ async fn everything_is_made_for_a_new_cluster() {
     ] {
         assert!(pins.contains_key(key.as_str()), "{key}");
     }
+    let kubernetes = &pins[ours::RENDER_KUBERNETES.as_str()];
+    assert_eq!(
+        kubernetes.matches(['.', '+']).count(),
+        1,
+        "a minor and no more: {kubernetes}"
+    );
     assert_eq!(pins[annotations::DEFAULT_SECURITY_CONTEXT_UID.as_str()], "1001");
     for role in [
         roles::CONTROL_PLANE_OPERATOR,
