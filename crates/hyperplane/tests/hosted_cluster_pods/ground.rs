@@ -9,7 +9,10 @@ use std::{
 };
 
 use hyperplane_real_cluster::{Operators, Wanted};
-use hyperplane_testbed::pods::{ManagementCluster, Programs};
+use hyperplane_testbed::{
+    pods::{ManagementCluster, Programs},
+    usage::{self, Container, Table},
+};
 use serde_json::Value;
 
 /// Where `cargo xtask` tells the program that the operators' image is made of: it must need no library.
@@ -122,6 +125,25 @@ impl Ground {
         serde_json::from_str(&text).map_err(|error| error.to_string())
     }
 
+    /// What all containers of the management cluster cost, as of now.
+    pub fn look_at_costs(&self) -> Costs {
+        let pods = self
+            .kubectl(&["get", "pods", "--all-namespaces", "-o", "json"])
+            .unwrap();
+        let group = self.cluster.control_group();
+        Costs {
+            containers: usage::containers(Path::new(usage::MOUNT), group, &pods).unwrap(),
+            at: Instant::now(),
+        }
+    }
+
+    /// Prints what containers cost, and what they spent since an earlier look.
+    pub fn tell_costs(&self, before: &Costs) {
+        let now = self.look_at_costs();
+        let table = Table::between(&before.containers, &now.containers, now.at.duration_since(before.at));
+        println!("MEASURED what containers cost\n\n{table}");
+    }
+
     /// Waits until a look gives something, and says how long it took.
     pub fn until<T>(&self, what: &str, limit: Duration, mut look: impl FnMut() -> Result<T, String>) -> (T, Duration) {
         let begin = Instant::now();
@@ -136,6 +158,12 @@ impl Ground {
             thread::sleep(POLL_INTERVAL);
         }
     }
+}
+
+/// What containers cost at one time.
+pub struct Costs {
+    containers: Vec<Container>,
+    at: Instant,
 }
 
 impl Drop for Ground {

@@ -28,9 +28,11 @@ fn a_hosted_cluster_of_one_replica_lives_on_real_pods() {
     let ground = Ground::start(1);
     ground.hyperplane(&["install", "apply", "--wait"]);
     let hosted = Hosted::create(&ground, &[]);
+    let costs = ground.look_at_costs();
     let worker = worker::join(&ground, &hosted);
     workload::works(&ground, &hosted);
     policies::are_enforced(&ground);
+    ground.tell_costs(&costs);
     let report = hosted.upgrade_under_clients();
     assert!(report.longest_gap <= GAP_OF_ONE_REPLICA, "{report}");
     worker.end().unwrap();
@@ -44,9 +46,11 @@ fn long_a_hosted_cluster_of_three_replicas_lives_on_real_pods() {
     let ground = Ground::start(3);
     ground.hyperplane(&["install", "apply", "--wait"]);
     let hosted = Hosted::create(&ground, &["--control-plane-availability-policy", "HighlyAvailable"]);
+    let costs = ground.look_at_costs();
     let worker = worker::join(&ground, &hosted);
     workload::works(&ground, &hosted);
     policies::are_enforced(&ground);
+    ground.tell_costs(&costs);
     let report = hosted.upgrade_under_clients();
     assert_eq!(report.lost(), 0, "{report}");
     worker.end().unwrap();

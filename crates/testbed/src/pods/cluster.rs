@@ -129,6 +129,11 @@ impl ManagementCluster {
         self.layout.logs()
     }
 
+    /// The control group below which all of its pods are, as a path below the root.
+    pub fn control_group(&self) -> &str {
+        &self.layout.control_group
+    }
+
     /// Makes a control group for what tests start besides; its path below the root. It goes when the cluster goes.
     pub fn make_control_group(&self, name: &str) -> Result<String, Error> {
         let group = format!("{}/{name}", self.layout.control_group);
