@@ -68,7 +68,10 @@ impl Ground {
     pub(crate) const fn share(self) -> Duration {
         Duration::from_mins(match self {
             Self::Checks => 10,
-            Self::Pure | Self::Simulation | Self::Real | Self::Pods => 6,
+            Self::Simulation => 18,
+            Self::Real => 16,
+            Self::Pure => 8,
+            Self::Pods => 6,
             Self::Programs => 4,
             Self::Browser => 2,
             Self::Doc => 1,

@@ -134,14 +134,14 @@ mod tests {
     #[test]
     fn grounds_are_summed_in_a_fixed_order() {
         let outcomes = [
-            outcome(Ground::Real, 8, 1, 0, 400),
+            outcome(Ground::Pods, 8, 1, 0, 400),
             outcome(Ground::Pure, 100, 0, 0, 1),
             outcome(Ground::Pure, 20, 0, 0, 2),
         ];
         let expected = "\
 ground         steps    passed    failed   skipped        time    share
-pure               2       120         0         0       3.0 s    6 min
-real               1         8         1         0     400.0 s    6 min
+pure               2       120         0         0       3.0 s    8 min
+pods               1         8         1         0     400.0 s    6 min
 all (wall)         3       128         1         0     401.0 s   30 min
 
 The slowest tests:
@@ -149,7 +149,7 @@ The slowest tests:
      2.0 s  api: pure  test_2
      1.0 s  api: pure  test_1
 
-Over budget: real took 6.7 of 6 min. Make tests quicker before you add more.
+Over budget: pods took 6.7 of 6 min. Make tests quicker before you add more.
 
 Long soaks left to `cargo xtask soak`: 2; their short slices ran.
 
