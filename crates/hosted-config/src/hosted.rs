@@ -36,8 +36,10 @@ const AGENTS: &str = "app=konnectivity-agent";
 const MOST_AGENTS: usize = 3;
 /// How many leases are asked for at a time: one fresh one is proof enough, and usually on the first page.
 const LEASES: u32 = 100;
-/// How many requests for certificates are looked at.
-const REQUESTS: u32 = 500;
+/// How many requests for certificates are asked for at a time. A tenant may make each as large as an object can be.
+const REQUESTS: u32 = 50;
+/// How many pages of them are read, which is enough for the nodes of a day.
+const MOST_REQUEST_PAGES: usize = 20;
 /// How many pages are asked for while none is fresh, which is enough for ten thousand nodes.
 const MOST_PAGES: usize = 100;
 
@@ -62,8 +64,14 @@ pub(crate) async fn rollouts(remote: &Remote) -> Result<Vec<Rollout>, Failure> {
     Ok(rollouts)
 }
 
-/// What there is to know of the nodes. Their statuses are large, and read only while something does not run on them.
-pub(crate) async fn nodes(remote: &Remote, rollouts: &[Rollout], now: Timestamp) -> Result<Nodes, Failure> {
+/// What there is to know of the nodes. Their statuses are large: where machines tell whether nodes are ready, they are read
+/// only while something does not run on them.
+pub(crate) async fn nodes(
+    remote: &Remote,
+    rollouts: &[Rollout],
+    has_machines: bool,
+    now: Timestamp,
+) -> Result<Nodes, Failure> {
     let client = remote.client();
     let nodes = Api::<PartialObjectMeta<Node>>::all(client.clone())
         .list(&ListParams::default())
@@ -72,6 +80,7 @@ pub(crate) async fn nodes(remote: &Remote, rollouts: &[Rollout], now: Timestamp)
     let pending = pending_requests(client).await?;
     if count == 0 {
         return Ok(Nodes {
+            has_machines,
             pending,
             ..Nodes::default()
         });
@@ -82,7 +91,7 @@ pub(crate) async fn nodes(remote: &Remote, rollouts: &[Rollout], now: Timestamp)
     let names = nodes.items.iter().map(ResourceExt::name_any).collect();
     let last_renewal = last_renewal(client, &names, now).await?;
     let tunnel = tunnel(remote).await?;
-    let (away, without_network) = if rollouts.iter().all(Rollout::is_healthy) {
+    let (away, without_network) = if has_machines && rollouts.iter().all(Rollout::is_healthy) {
         (0, 0)
     } else {
         unready(client).await?
@@ -93,20 +102,25 @@ pub(crate) async fn nodes(remote: &Remote, rollouts: &[Rollout], now: Timestamp)
         tunnel,
         away,
         without_network,
+        has_machines,
         pending,
         unmarked,
-        ..Nodes::default()
     })
 }
 
-/// The requests of nodes for certificates that wait, the oldest first. Those that nobody answers are removed after a day, so
-/// that one page holds more than anybody reads.
+/// The requests of nodes for certificates that wait, the oldest first. Those that nobody answers are removed after a day.
 async fn pending_requests(client: &Client) -> Result<Vec<PendingRequest>, Failure> {
-    let page = ListParams::default().limit(REQUESTS);
-    let all = Api::<CertificateSigningRequest>::all(client.clone())
-        .list(&page)
-        .await?;
-    let mut found: Vec<PendingRequest> = all.items.iter().filter_map(pending).collect();
+    let api = Api::<CertificateSigningRequest>::all(client.clone());
+    let mut page = ListParams::default().limit(REQUESTS);
+    let mut found = Vec::new();
+    for _ in 0..MOST_REQUEST_PAGES {
+        let requests = api.list(&page).await?;
+        found.extend(requests.items.iter().filter_map(pending));
+        match requests.metadata.continue_.filter(|token| !token.is_empty()) {
+            Some(token) => page = page.continue_token(&token),
+            None => break,
+        }
+    }
     found.sort();
     Ok(found)
 }

@@ -30,6 +30,9 @@ const APPROVAL_TIME: SignedDuration = SignedDuration::from_mins(1);
 /// How many requests are named; the rest is counted.
 const MOST_REQUESTS: usize = 3;
 
+/// How much of the name of whoever asks is told: that of a node fits. Tenants can ask under names of any length.
+const LONGEST_USER: usize = 300;
+
 /// What was seen of the nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Nodes {
@@ -65,9 +68,9 @@ pub(crate) struct PendingRequest {
 /// Whether each side reaches the other, and what nodes lack.
 pub(crate) fn conditions(nodes: &Nodes, now: Timestamp) -> Vec<Observation> {
     let mut conditions = vec![to_nodes(nodes), from_nodes(nodes, now)];
-    if nodes.count > 0 {
-        conditions.extend([network(nodes), ready(nodes)]);
-    }
+    conditions.extend((nodes.count > 0).then(|| network(nodes)));
+    // Elsewhere machines tell, and not every status was read.
+    conditions.extend((nodes.count > 0 && !nodes.has_machines).then(|| ready(nodes)));
     if nodes.count > 0 || !nodes.pending.is_empty() {
         conditions.push(certificates(nodes, now));
     }
@@ -86,7 +89,13 @@ pub(crate) fn pending(request: &CertificateSigningRequest) -> Option<PendingRequ
     (is_of_node && !is_answered).then(|| PendingRequest {
         created: request.creation_timestamp().map(|time| time.0).unwrap_or_default(),
         name: request.name_any(),
-        user: request.spec.username.clone().unwrap_or_default(),
+        user: request
+            .spec
+            .username
+            .iter()
+            .flat_map(|user| user.chars())
+            .take(LONGEST_USER)
+            .collect(),
     })
 }
 
@@ -337,6 +346,35 @@ mod tests {
             "status": {"conditions": conditions},
         }))
         .unwrap()
+    }
+
+    #[test]
+    fn nodes_are_said_to_be_ready_only_where_every_status_was_read() {
+        // Agents and kube-proxy run on a node without a network, too: that they are well says nothing of it.
+        for (has_machines, away, expected) in [
+            (false, 0, Some(Some(true))),
+            (false, 1, Some(Some(false))),
+            (true, 0, None),
+            (true, 1, None),
+        ] {
+            let nodes = Nodes {
+                count: 2,
+                away,
+                has_machines,
+                ..Nodes::default()
+            };
+            let all = conditions(&nodes, Timestamp::constant(0, 0));
+            let found = all.iter().find(|found| found.type_ == "NodesReady");
+            assert_eq!(found.map(|found| found.status), expected, "{has_machines} {away}");
+        }
+    }
+
+    #[test]
+    fn long_names_of_tenants_are_cut() {
+        let mut asked = request("csr-1", "kubernetes.io/kubelet-serving", None);
+        asked.spec.username = Some("ä".repeat(100_000));
+        let found = pending(&asked).expect("it waits");
+        assert_eq!(found.user.chars().count(), LONGEST_USER);
     }
 
     #[test]

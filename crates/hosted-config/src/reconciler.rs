@@ -161,8 +161,8 @@ impl HostedConfig {
             context.event(EventType::Warning, "WebhookRemoved", message);
         }
         let rollouts = hosted::rollouts(&remote).await?;
-        let mut nodes = hosted::nodes(&remote, &rollouts, context.now()).await?;
-        nodes.has_machines = !self.machines.namespace(&namespace).all().is_empty();
+        let has_machines = !self.machines.namespace(&namespace).all().is_empty();
+        let nodes = hosted::nodes(&remote, &rollouts, has_machines, context.now()).await?;
         let machine_of = |node: &str| new_nodes::machine_of(&self.machines, &namespace, node);
         let (manager, now) = (context.field_manager(), context.now());
         new_nodes::catch_up(&remote, manager, machine_of, &nodes.unmarked, now).await;

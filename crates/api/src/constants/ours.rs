@@ -89,7 +89,7 @@ pub const NETWORK_PLUGIN_AVAILABLE: ConditionType = ConditionType("NetworkPlugin
 /// Nodes wait for a network plugin.
 pub const NETWORK_PLUGIN_MISSING: Reason = Reason("NetworkPluginMissing");
 
-/// On HostedControlPlane and HostedCluster, while there are nodes: True when all of them are ready.
+/// On HostedControlPlane and HostedCluster, while there are nodes and no machines: True when all nodes are ready.
 pub const NODES_READY: ConditionType = ConditionType("NodesReady");
 
 /// Some nodes are not ready.
