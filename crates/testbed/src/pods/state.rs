@@ -2,7 +2,9 @@
 //! removed by the next one.
 
 use std::{
-    fs, io,
+    fs::{self, DirBuilder},
+    io,
+    os::unix::fs::{DirBuilderExt as _, MetadataExt as _},
     path::{Path, PathBuf},
     process,
 };
@@ -11,6 +13,10 @@ use super::{cgroups, error::Error, namespaces, process::ProcessId};
 
 /// Below which all are. Layers of images take gigabytes, so it is not where temporary files may lie in memory.
 const PARENT: &str = "/var/tmp/hyperplane-pods";
+
+/// Who may do what in it.
+const OWN: u32 = 0o755;
+const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 /// The name of the cluster that stands until it is ended.
 pub(crate) const STANDING: &str = "standing";
@@ -47,7 +53,8 @@ impl State {
             let directory = self.directory.clone();
             return Err(Error::Running { directory });
         }
-        fs::create_dir_all(&self.directory).map_err(step())?;
+        make_parent(Path::new(PARENT)).map_err(step())?;
+        fs::create_dir(&self.directory).map_err(step())?;
         match ProcessId::of(process::id()) {
             Some(owner) if self.name != STANDING => owner.write(&self.owner()).map_err(step()),
             _ => Ok(()),
@@ -74,12 +81,32 @@ impl State {
     }
 }
 
+/// Makes the directory of all clusters for this user alone. Where one is that others may write to, it is refused: notes in it
+/// say which processes are ended.
+fn make_parent(parent: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(OWN).create(parent) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => check_parent(parent),
+        made => made,
+    }
+}
+
+fn check_parent(parent: &Path) -> io::Result<()> {
+    let found = fs::symlink_metadata(parent)?;
+    let is_own = found.is_dir() && found.uid() == rustix::process::geteuid().as_raw();
+    if is_own && found.mode() & WRITABLE_BY_OTHERS == 0 {
+        return Ok(());
+    }
+    let complaint = format!("{} is not a directory of this user alone: remove it", parent.display());
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, complaint))
+}
+
 /// Removes what was left by processes that hold their clusters no longer. What stands stays, if it does stand.
 pub(crate) fn sweep() -> Result<(), Error> {
     let entries = match fs::read_dir(PARENT) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         entries => entries.map_err(Error::at(format!("reading {PARENT}")))?,
     };
+    check_parent(Path::new(PARENT)).map_err(Error::at(format!("reading {PARENT}")))?;
     for entry in entries {
         let entry = entry.map_err(Error::at(format!("reading {PARENT}")))?;
         let state = State::named(&entry.file_name().to_string_lossy());
@@ -94,7 +121,7 @@ pub(crate) fn sweep() -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
-    use std::{env, process::Command, thread, time::Duration};
+    use std::{env, os::unix::fs::PermissionsExt as _, process::Command, thread, time::Duration};
 
     use super::*;
     use crate::pods::{namespaces::Namespaces, wait::wait_until};
@@ -103,6 +130,20 @@ mod tests {
     const HOLD: &str = "HYPERPLANE_TEST_HOLDS";
 
     const LIMIT: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn a_directory_that_others_may_write_to_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let parent = directory.path().join("pods");
+        make_parent(&parent).unwrap();
+        make_parent(&parent).unwrap();
+        fs::set_permissions(&parent, fs::Permissions::from_mode(0o777)).unwrap();
+        let refused = make_parent(&parent).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::PermissionDenied);
+        let link = directory.path().join("link");
+        std::os::unix::fs::symlink(directory.path(), &link).unwrap();
+        assert!(make_parent(&link).is_err());
+    }
 
     /// Not a test of its own: the process that is killed below.
     #[test]
