@@ -395,24 +395,6 @@ fn an_api_server_that_is_alone_goes_through_its_own_tunnel_while_it_starts() {
     }
 }
 
-#[test]
-fn an_election_of_etcd_leaves_api_servers_in_their_service() {
-    // Readiness looks at etcd, so all of them fail at once while it has no leader, for a second or two.
-    const TOLERATED_SECONDS: i32 = 10;
-    for policy in ["SingleReplica", "HighlyAvailable"] {
-        let world = World::with(&json!({"spec": {"controllerAvailabilityPolicy": policy}}));
-        let workload = world.rendered("kube-apiserver").workload;
-        let server = workload
-            .containers()
-            .find(|container| container.name == "kube-apiserver")
-            .expect("it is there");
-        let probe = server.readiness_probe.as_ref().expect("it says when it is ready");
-        let (period, failures) = (probe.period_seconds, probe.failure_threshold);
-        let tolerated = period.zip(failures).map(|(period, failures)| period * (failures - 1));
-        assert!(tolerated >= Some(TOLERATED_SECONDS), "{policy}: {probe:?}");
-    }
-}
-
 /// Ports that a container says it listens on, by its flags and by its list of ports.
 fn ports(container: &Container) -> BTreeSet<u16> {
     let listed = container.ports.iter().flatten();

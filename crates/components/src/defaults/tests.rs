@@ -113,6 +113,24 @@ fn a_release_restarts_only_what_it_changes() {
 }
 
 #[test]
+fn an_election_of_etcd_leaves_api_servers_in_their_service() {
+    // Readiness looks at etcd, so all of them fail at once while it has no leader, for a second or two.
+    const TOLERATED_SECONDS: i32 = 10;
+    for policy in [SINGLE, HIGHLY] {
+        let world = with_policy(policy, &[]);
+        let workload = world.rendered("kube-apiserver").workload;
+        let server = workload
+            .containers()
+            .find(|container| container.name == "kube-apiserver")
+            .expect("it is there");
+        let probe = server.readiness_probe.as_ref().expect("it says when it is ready");
+        let (period, failures) = (probe.period_seconds, probe.failure_threshold);
+        let tolerated = period.zip(failures).map(|(period, failures)| period * (failures - 1));
+        assert!(tolerated >= Some(TOLERATED_SECONDS), "{policy}: {probe:?}");
+    }
+}
+
+#[test]
 fn a_program_with_a_capability_in_its_file_can_be_executed() {
     let world = with_policy(HIGHLY, &[]);
     let mut with = Vec::new();

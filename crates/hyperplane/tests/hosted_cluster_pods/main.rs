@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use crate::{ground::Ground, hosted::Hosted};
 
-/// How long nobody may answer while the one replica of everything is replaced. Most of it is etcd, which a release restarts
-/// that brings another; a loaded machine takes 27 s.
+/// An outage longer than this fails the test while the one replica of everything is replaced. It is no target: 10 s were
+/// measured, 27 s on a loaded machine, and 3 s are wanted.
 const GAP_OF_ONE_REPLICA: Duration = Duration::from_secs(45);
 
 #[test]
